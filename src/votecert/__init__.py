@@ -1,0 +1,1 @@
+"""Risk certificates for voting classifiers."""
