@@ -1,0 +1,251 @@
+"""What every bound is: a value with options that searches, measures, and writes its formula once.
+
+The work of a bound falls into three steps, and only the last one carries the guarantee:
+
+``search``
+    picks whatever the theorem leaves free (the concentration K, a margin of a declared grid, ...).
+    It may be as clever or as sloppy as it likes.
+``measure``
+    counts, on the rows, the few numbers that the theorem speaks about at that choice.
+``formula``
+    turns those numbers into the bound. It is written once against
+    :class:`~votecert.numerics.arithmetic.Arithmetic`, so the same lines give the outward-rounded
+    certificate in float64 and its verification in forty digits.
+
+Symbols: m rows, d voters, c classes, theta the weights, delta the confidence parameter.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from votecert.ballots import Ballots
+from votecert.numerics.arithmetic import OUTWARD, Arithmetic
+
+Floats = NDArray[np.float64]
+Choice = dict[str, Any]
+Statistics = dict[str, float]
+
+MARGIN_SLACK = 1e-12
+"""Margins that are equal on paper differ by rounding; within this slack they count as errors."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """All that a bound's formula needs: enough to recompute the certificate without the rows.
+
+    Attributes
+    ----------
+    n_rows, n_voters, n_classes, n_outputs : int
+        m, d, c, and the number of different outputs a voter can give (c + 1 with abstentions).
+    delta : float
+        Share of the confidence parameter that this bound may spend.
+    weights : tuple of float
+        The weights theta, summing to one.
+    prior : tuple of float or None
+        Prior over the voters, summing to one; None means uniform.
+    choice : dict
+        What the search picked.
+    statistics : dict
+        What was counted on the rows at that choice.
+    """
+
+    n_rows: int
+    n_voters: int
+    n_classes: int
+    n_outputs: int
+    delta: float
+    weights: tuple[float, ...]
+    prior: tuple[float, ...] | None = None
+    choice: Choice = field(default_factory=dict)
+    statistics: Statistics = field(default_factory=dict)
+
+    @property
+    def categorical_prior(self) -> tuple[float, ...]:
+        """The prior over voters, uniform when none was given."""
+        return self.prior if self.prior is not None else (1 / self.n_voters,) * self.n_voters
+
+
+@dataclass(frozen=True)
+class Value:
+    """A bound's value in some arithmetic: the (unclipped) risk and the numbers it was made of."""
+
+    risk: Any
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A smooth bound at a fixed choice: its unclipped value and gradient.
+
+    ``d_weights`` is a gradient along the simplex: only its differences between voters matter.
+    ``d_log_concentration`` is zero for bounds without a concentration K.
+    """
+
+    value: float
+    d_weights: Floats
+    d_log_concentration: float = 0.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A bound evaluated at given weights.
+
+    Attributes
+    ----------
+    risk : float
+        The bound, rounded up, in [0, 1].
+    terms : Terms
+        Everything the number was computed from.
+    details : dict
+        Intermediate numbers worth reading: KL, complexity, de-randomisation terms.
+    ledger : dict
+        How delta was spent; the shares sum to at most ``terms.delta``.
+    reason : str or None
+        Why the bound is vacuous, when it is.
+    """
+
+    risk: float
+    terms: Terms
+    details: dict[str, float]
+    ledger: dict[str, float]
+    reason: str | None = None
+
+
+class UnsupportedProblem(ValueError):
+    """The bound's theorem does not cover this kind of problem."""
+
+
+@dataclass(frozen=True)
+class Bound(ABC):
+    """A bound on the true error of a weighted majority vote. Options are fields; bounds are values."""
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    references: ClassVar[tuple[str, ...]]
+    is_guarantee: ClassVar[bool] = True
+    multiclass: ClassVar[bool] = True
+    differentiable: ClassVar[bool] = False
+    posterior: ClassVar[str | None] = None
+    caveat: ClassVar[str | None] = None
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        """Pick what the theorem leaves free. Nothing, unless the bound says otherwise."""
+        return {}
+
+    @abstractmethod
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        """Count the numbers the formula needs on the rows, rounded outward."""
+
+    @abstractmethod
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        """The bound itself, in the given arithmetic."""
+
+    def objective(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
+    ) -> Objective:
+        """Smooth value and gradient at a fixed choice, for learning weights."""
+        raise TypeError(f"The bound {self.id!r} is not differentiable; learn with another objective.")
+
+    def ledger(self, terms: Terms) -> dict[str, float]:
+        """How delta is spent. A bound without paid searches spends it in one piece."""
+        return {self.id: terms.delta}
+
+    @classmethod
+    def problem_with(cls, ballots: Ballots) -> str | None:
+        """Say why the theorem does not cover these ballots, or None when it does."""
+        if cls.multiclass:
+            return None
+        if ballots.n_classes > 2:
+            return (
+                f"The bound {cls.id!r} is proved for two classes only and these votes have "
+                f"{ballots.n_classes}. Use 'occam', 'dirichlet' or another multi-class bound."
+            )
+        if ballots.can_abstain:
+            return (
+                f"The bound {cls.id!r} does not cover abstentions (a missing vote acts as a third class). "
+                "Fill in the missing votes, or use 'occam', 'dirichlet' or another multi-class bound."
+            )
+        return None
+
+    def in_paper_search(self) -> Self:
+        """The same bound with the search of the paper's experiments; itself where it has none."""
+        return self
+
+    def options(self) -> dict[str, Any]:
+        """The bound's options as plain values: ``type(bound)(**options)`` is the bound again."""
+        return asdict(self)
+
+    def evaluate(
+        self,
+        ballots: Ballots,
+        weights: Floats,
+        delta: float,
+        *,
+        prior: Floats | None = None,
+    ) -> Evaluation:
+        """Bound the risk of the vote with these weights.
+
+        Parameters
+        ----------
+        ballots : Ballots
+            The certifying rows.
+        weights : array of shape (d,)
+            Non-negative, summing to one.
+        delta : float
+            The bound holds with probability at least 1 - delta.
+        prior : array of shape (d,), optional
+            Positive, summing to one, fixed without looking at the rows.
+        """
+        if problem := self.problem_with(ballots):
+            raise UnsupportedProblem(problem)
+        choice = self.search(ballots, weights, delta, prior)
+        return self.at(ballots, weights, delta, choice, prior=prior)
+
+    def at(
+        self, ballots: Ballots, weights: Floats, delta: float, choice: Choice, *, prior: Floats | None = None
+    ) -> Evaluation:
+        """The bound at an already made choice."""
+        terms = Terms(
+            n_rows=ballots.n_rows,
+            n_voters=ballots.n_voters,
+            n_classes=ballots.n_classes,
+            n_outputs=ballots.n_outputs,
+            delta=delta,
+            weights=tuple(float(w) for w in weights),
+            prior=None if prior is None else tuple(float(p) for p in prior),
+            choice=choice,
+            statistics=self.measure(ballots, weights, choice),
+        )
+        return self.from_terms(terms)
+
+    def from_terms(self, terms: Terms) -> Evaluation:
+        """Evaluate the formula outward on given terms, clip it to [0, 1] and say why if it is vacuous."""
+        value = self.formula(OUTWARD, terms)
+        raw = float(value.risk)
+        if math.isnan(raw):
+            raise ArithmeticError(f"The bound {self.id!r} is not a number; please report this: {terms!r}")
+        details = {name: float(number) for name, number in value.details.items()}
+        risk = min(1.0, max(0.0, raw))
+        reason = None
+        if risk >= 1.0:
+            reason = self.why_vacuous(terms, details)
+        return Evaluation(risk, terms, details, self.ledger(terms), reason)
+
+    def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
+        """One sentence on why the bound says nothing here."""
+        divergence = details.get("kl")
+        if divergence is not None and math.isinf(divergence):
+            return "Some weights are zero, which makes the divergence from the prior infinite."
+        return (
+            f"With {terms.n_rows} rows and {terms.n_voters} voters this bound is not below 1: "
+            "more rows, better voters or weights closer to the prior would help."
+        )
+
