@@ -1,0 +1,200 @@
+"""Array work on class codes: equal rows are found, votes weighed, pairs of voters counted.
+
+Weighted votes are sums over packed bits: eight voters make a byte, and a table of 256 partial sums for each
+byte replaces the matrix product. That is faster than converting codes to floats, needs only a block of rows of
+extra memory, and sums every row in the same order: its result does not depend on the other rows or the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+_Number = TypeVar("_Number", np.float64, np.int64)
+
+_BLOCK_ENTRIES = 1 << 18  # entries handled at a time: little scratch memory, however many rows there are
+_SAMPLE_ROWS = 1 << 14  # rows looked at to decide whether compression pays
+_TABLE_KEYS = 1 << 22  # up to so many possible keys, counting beats sorting
+_FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
+_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
+_HALF = np.uint64(32)
+
+
+def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Consecutive slices of rows, each with few enough entries to work on in cache.
+
+    Examples
+    --------
+    >>> [(rows.start, rows.stop) for rows in row_blocks(5, 1 << 17)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    step = max(1, _BLOCK_ENTRIES // max(1, width))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def patterns_repeat(codes: Codes, labels: npt.NDArray[np.intp], n_values: int) -> bool:
+    """Whether a sample of rows says that equal rows are common enough to be worth finding.
+
+    Few rows are always worth it. Otherwise, were each row there twice, a sample of s out of m rows would hold
+    about s^2/(2m) repetitions: as many are asked for, or a tenth of the sample if that is less.
+    """
+    n_rows = len(codes)
+    if n_rows <= _SAMPLE_ROWS:
+        return True
+    sample = np.random.default_rng(0).choice(n_rows, _SAMPLE_ROWS, replace=False)
+    n_distinct = len(unique_rows(codes[sample], labels[sample], n_values)[0])
+    return _SAMPLE_ROWS - n_distinct >= max(2.0, min(_SAMPLE_ROWS / 10, _SAMPLE_ROWS**2 / (2 * n_rows)))
+
+
+def unique_rows(
+    codes: Codes, labels: npt.NDArray[np.intp], n_values: int
+) -> tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.intp]]:
+    """Find the different (label, votes) rows.
+
+    Returns
+    -------
+    representative : (n,) a row that shows each pattern
+    counts : (n,) number of rows with it
+    pattern_of_row : (m,) pattern of each row
+
+    The order of the patterns depends on the set of rows only, not on their order.
+
+    Examples
+    --------
+    >>> codes, labels = np.array([[0], [1], [0]], np.uint8), np.array([1, 0, 1])
+    >>> representative, counts, pattern_of_row = unique_rows(codes, labels, 2)
+    >>> counts.tolist(), pattern_of_row.tolist()
+    ([1, 2], [1, 0, 1])
+    """
+    n_bits = _bits(n_values) * (codes.shape[1] + 1)
+    words = _pack_rows(codes, labels, _bits(n_values))
+    if 1 << n_bits <= min(_TABLE_KEYS, 16 * len(codes)):
+        return _unique_by_table(words[:, 0].astype(np.intp), 1 << n_bits)
+    keys = words[:, 0] if words.shape[1] == 1 else _mixed(words)
+    order = np.argsort(keys)
+    is_new = _changes(words, order)
+    if words.shape[1] > 1 and is_new.sum() > 1 + np.count_nonzero(np.diff(keys[order])):
+        order = np.lexsort(words.T)  # different rows share a key: rare, and only the order of words can tell
+        is_new = _changes(words, order)
+    starts = np.flatnonzero(is_new)
+    pattern_of_row = np.empty(len(codes), dtype=np.intp)
+    pattern_of_row[order] = np.cumsum(is_new) - 1
+    return order[starts], np.diff(starts, append=len(codes)).astype(np.int64), pattern_of_row
+
+
+def _bits(n_values: int) -> int:
+    return max(1, (n_values - 1).bit_length())
+
+
+def _pack_rows(codes: Codes, labels: npt.NDArray[np.intp], n_bits: int) -> npt.NDArray[np.uint64]:
+    """Each row as words of 64 bits: zeros, the label, the votes."""
+    n_rows, n_voters = codes.shape
+    n_words = -(-n_bits * (n_voters + 1) // 64)
+    words = np.empty((n_rows, n_words), dtype=np.uint64)
+    for rows in row_blocks(n_rows, 64 * n_words):
+        bits = np.zeros((rows.stop - rows.start, 64 * n_words), dtype=np.uint8)
+        for plane in range(n_bits):
+            end = bits.shape[1] - plane * n_voters
+            block = codes[rows] if n_bits == 1 else (codes[rows] >> plane) & 1
+            bits[:, end - n_voters : end] = block
+            bits[:, -n_bits * n_voters - 1 - plane] = (labels[rows] >> plane) & 1
+        words[rows] = np.packbits(bits, axis=1).view(">u8")
+    return words
+
+
+def _mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """One well-mixed number a row; equal rows have equal numbers, different rows almost never do."""
+    key = np.zeros(len(words), dtype=np.uint64)
+    for word in words.T:
+        key ^= word
+        key *= _MIXER
+        key ^= key >> _HALF
+    return key
+
+
+def _changes(words: npt.NDArray[np.uint64], order: npt.NDArray[np.intp]) -> BoolArray:
+    """Where, in this order, a row differs from the one before."""
+    ordered = words[order]
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return is_new
+
+
+def _unique_by_table(
+    keys: npt.NDArray[np.intp], n_keys: int
+) -> tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.intp]]:
+    counts = np.bincount(keys, minlength=n_keys)
+    present = np.flatnonzero(counts)
+    place = np.empty(n_keys, dtype=np.intp)
+    place[present] = np.arange(len(present))
+    representative = np.empty(n_keys, dtype=np.intp)
+    representative[keys] = np.arange(len(keys))  # any row that has the key will do
+    return representative[present], counts[present].astype(np.int64), place[keys]
+
+
+def weigh_bits(packed: npt.NDArray[np.uint8], weights: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """Sum of the weights of the bits set in each row of packed bits; bits beyond the weights do not count.
+
+    Examples
+    --------
+    >>> weigh_bits(np.packbits([[1, 0, 1], [0, 1, 0]], axis=1), np.array([1, 10, 100]))
+    array([101,  10])
+    """
+    n_bytes = packed.shape[1]
+    padded = np.zeros(8 * n_bytes, dtype=weights.dtype)
+    padded[: len(weights)] = weights
+    tables = np.zeros((n_bytes, 256), dtype=weights.dtype)
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    for position in range(8):
+        tables += padded[position::8, None] * bits[:, position]
+    total = np.zeros(len(packed), dtype=weights.dtype)
+    for rows in row_blocks(len(packed), 8):
+        for byte in range(n_bytes):
+            total[rows] += tables[byte].take(packed[rows, byte])
+    return total
+
+
+def weigh_votes(codes: Codes, n_outputs: int, weights: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """Weight of the voters for each output, (rows, outputs): ``v_k = sum of weights_i over codes_i = k``.
+
+    Examples
+    --------
+    >>> weigh_votes(np.array([[0, 1, 1], [2, 0, 0]], np.uint8), 2, np.array([0.5, 0.25, 0.25]))
+    array([[0.5, 0.5],
+           [0.5, 0. ]])
+    """
+    total = np.empty((len(codes), n_outputs), dtype=weights.dtype)
+    for rows in row_blocks(*codes.shape):
+        for output in range(n_outputs):
+            total[rows, output] = weigh_bits(np.packbits(codes[rows] == output, axis=1), weights)
+    return total
+
+
+def voter_counts(flags: Callable[[slice], BoolArray], counts: IntArray, n_voters: int) -> IntArray:
+    """Number of rows each voter is flagged on, (d,), exact."""
+    total = np.zeros(n_voters, dtype=np.int64)
+    for rows in row_blocks(len(counts), n_voters):
+        exact = _exact_type(counts[rows])
+        total += (counts[rows].astype(exact) @ flags(rows).astype(exact)).astype(np.int64)
+    return total
+
+
+def pair_counts(flags: Callable[[slice], BoolArray], counts: IntArray, n_voters: int) -> IntArray:
+    """Number of rows both voters of a pair are flagged on, (d, d), exact."""
+    total = np.zeros((n_voters, n_voters), dtype=np.int64)
+    for rows in row_blocks(len(counts), n_voters):
+        exact = _exact_type(counts[rows])
+        block = flags(rows).astype(exact)
+        total += (block.T @ (block * counts[rows, None].astype(exact))).astype(np.int64)
+    return total
+
+
+def _exact_type(counts: IntArray) -> type[np.float32 | np.float64]:
+    """The smallest float in which sums of these counts are exact."""
+    return np.float32 if counts.sum() < _FLOAT32_EXACT else np.float64
