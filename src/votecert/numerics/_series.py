@@ -1,0 +1,113 @@
+"""Two functions that make cancelling sums harmless: the excess ``r - 1 - log r`` and Stirling's remainder.
+
+Divergences are differences of huge terms.  Written with these two functions the huge parts cancel on
+paper, and what is left is a sum of terms that are all of the size of the answer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import digamma, gammaln, zeta
+
+from votecert.numerics._arrays import Array, floats
+
+_HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
+
+# Below this argument Stirling's series stops converging to 16 digits and the functions are taken directly.
+_SERIES_FROM = 12.0
+
+# Bernoulli numbers B_2, B_4, ... of Stirling's series.
+_BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510])
+_ORDER = 2.0 * np.arange(1, len(_BERNOULLI) + 1)
+_REMAINDER = _BERNOULLI / (_ORDER * (_ORDER - 1.0))
+_REMAINDER_SLOPE = -_BERNOULLI / _ORDER
+
+
+def excess(numerator: ArrayLike, denominator: ArrayLike) -> Array:
+    """Return ``r - 1 - log r`` for ``r = numerator / denominator``, to full relative precision.
+
+    It is never negative and zero only at ``r = 1``.  Around ``r = 1`` the plain expression cancels, so
+    there ``log(1 + x) = 2 artanh(s)`` with ``s = x / (2 + x)`` is summed and its first term is combined
+    with ``x`` by hand.
+
+    Examples
+    --------
+    >>> float(excess(2.0, 1.0))
+    0.3068528194400547
+    >>> float(excess(1.0 + 1e-8, 1.0))
+    4.99999993...e-17
+    """
+    top = floats(numerator)
+    bottom = floats(denominator)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = top / bottom
+        direct = ratio - 1.0 - np.log(ratio)
+        x = (top - bottom) / bottom
+        near = np.abs(x) < 0.1
+        x = np.where(near, x, 0.0)
+    s = x / (2.0 + x)
+    square = s * s
+    tail = np.zeros_like(square)
+    for odd in range(15, 1, -2):
+        tail = tail * square + 1.0 / odd
+    return np.where(near, s * (x - 2.0 * square * tail), direct)
+
+
+def stirling_remainder(x: ArrayLike) -> Array:
+    """Return ``S(x) = log Gamma(x) - (x - 1/2) log x + x - log(2 pi)/2`` for ``x > 0``.
+
+    Examples
+    --------
+    >>> float(stirling_remainder(1e6)) * 12e6
+    0.99999999999...
+    """
+    points = np.atleast_1d(floats(x))
+    values = _inverse_square_series(points, _REMAINDER) / np.maximum(points, _SERIES_FROM)
+    small = points < _SERIES_FROM
+    low = points[small]
+    values[small] = gammaln(low) - (low - 0.5) * np.log(low) + low - _HALF_LOG_TWO_PI
+    return values.reshape(np.shape(x))
+
+
+def stirling_remainder_slope(x: ArrayLike) -> Array:
+    """Return ``S'(x) = digamma(x) - log x + 1/(2x)`` for ``x > 0``.
+
+    Examples
+    --------
+    >>> float(stirling_remainder_slope(1e3)) * -12e6
+    0.9999999...
+    """
+    points = np.atleast_1d(floats(x))
+    large = np.maximum(points, _SERIES_FROM)
+    values = _inverse_square_series(points, _REMAINDER_SLOPE) / large / large
+    small = points < _SERIES_FROM
+    low = points[small]
+    values[small] = digamma(low) - np.log(low) + 0.5 / low
+    return values.reshape(np.shape(x))
+
+
+def trigamma_excess(x: ArrayLike) -> Array:
+    """Return ``trigamma(x) - 1/x`` for ``x > 0``.
+
+    Examples
+    --------
+    >>> float(trigamma_excess(1e6)) * 2e12
+    1.0000003...
+    """
+    points = np.atleast_1d(floats(x))
+    large = np.maximum(points, _SERIES_FROM)
+    series = 0.5 + _inverse_square_series(points, _BERNOULLI) / large
+    values = series / large / large
+    small = points < _SERIES_FROM
+    values[small] = zeta(2.0, points[small]) - 1.0 / points[small]
+    return values.reshape(np.shape(x))
+
+
+def _inverse_square_series(x: Array, coefficients: Array) -> Array:
+    """Sum ``coefficients[j] * x**(-2 j)`` at ``max(x, 12)``."""
+    y = 1.0 / np.square(np.maximum(x, _SERIES_FROM))
+    total = np.zeros_like(y)
+    for coefficient in coefficients[::-1]:
+        total = total * y + coefficient
+    return total

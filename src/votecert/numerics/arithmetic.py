@@ -1,0 +1,173 @@
+"""One vocabulary, two precisions: a bound writes its formula once and it is evaluated twice.
+
+`OUTWARD` is double precision with every error of the special functions covered by a slack that points outward (a
+certificate may be a little too large, never too small).  ``exact(digits)`` evaluates the same formula in
+multiple precision and takes given floats as exact numbers; it is what verification and the tests compare with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+
+from scipy.special import logsumexp
+
+from votecert.numerics.beta import beta_cdf
+from votecert.numerics.binomial import binomial_tail, clopper_pearson_upper, log_binomial_coefficient
+from votecert.numerics.divergences import categorical_kl, dirichlet_kl
+from votecert.numerics.kl import kl_inverse_lower, kl_inverse_upper
+from votecert.numerics.maurer import log_maurer
+from votecert.numerics.mixture import mixture_inverse
+
+__all__ = ["OUTWARD", "Arithmetic", "Number", "exact"]
+
+# A float or a multiple-precision number; formulas only add, subtract, multiply, divide and compare them.
+Number = Any
+
+_ULPS = 8.0 * 2.0**-53
+
+
+class Arithmetic(Protocol):
+    """The functions a bound's formula may use, besides ``+ - * /``; scalars in, scalar out."""
+
+    def number(self, x: Number) -> Number:
+        """Return ``x`` as a number of this arithmetic."""
+
+    def log(self, x: Number) -> Number:
+        """Return the natural logarithm of ``x > 0``."""
+
+    def exp(self, x: Number) -> Number:
+        """Return ``e`` to the power ``x``."""
+
+    def sqrt(self, x: Number) -> Number:
+        """Return the square root of ``x >= 0``."""
+
+    def log_maurer(self, m: int) -> Number:
+        """Return the logarithm of Maurer's constant."""
+
+    def log_binomial(self, n: int, k: int) -> Number:
+        """Return the logarithm of the binomial coefficient ``C(n, k)``."""
+
+    def log_sum_exp(self, values: Sequence[Number]) -> Number:
+        """Return the logarithm of the sum of the exponentials."""
+
+    def kl_inverse_upper(self, q: Number, c: Number) -> Number:
+        """Return the largest ``p`` with ``kl(q, p) <= c``; ``q`` above one counts as one."""
+
+    def kl_inverse_lower(self, q: Number, c: Number) -> Number:
+        """Return the smallest ``p`` with ``kl(q, p) <= c``; ``q`` below zero counts as zero."""
+
+    def mixture_inverse(self, q: Number, c: Number, m: int) -> Number:
+        """Return the inverse of the mixture of kl and Catoni inequalities."""
+
+    def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> Number:
+        """Return the divergence of two categorical distributions."""
+
+    def dirichlet_kl(self, alpha: Sequence[Number], beta: Sequence[Number]) -> Number:
+        """Return the divergence of two Dirichlet distributions."""
+
+    def beta_cdf_up(self, x: Number, a: Number, b: Number) -> Number:
+        """Return the distribution function of Beta(a, b), not below the true value."""
+
+    def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
+        """Return the distribution function of Beta(a, b), not above the true value."""
+
+    def binomial_tail_up(self, n: int, k: int, w: Number) -> Number:
+        """Return ``P(Bin(n, w) >= k)``, not below the true value."""
+
+    def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
+        """Return ``P(Bin(n, w) >= k)``, not above the true value."""
+
+    def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> Number:
+        """Return the largest ``p`` with ``log P(Bin(m, p) <= k) >= log_delta``."""
+
+
+class _Outward:
+    """Double precision, rounded up (functions named ``lower`` or ``down``: rounded down)."""
+
+    def __repr__(self) -> str:
+        return "OUTWARD"
+
+    def number(self, x: Number) -> float:
+        return float(x)
+
+    def log(self, x: Number) -> float:
+        return _nudge(math.log(x))
+
+    def exp(self, x: Number) -> float:
+        return _nudge(math.exp(x))
+
+    def sqrt(self, x: Number) -> float:
+        return _nudge(math.sqrt(x))
+
+    def log_maurer(self, m: int) -> float:
+        return log_maurer(m)
+
+    def log_binomial(self, n: int, k: int) -> float:
+        return float(log_binomial_coefficient(n, k)) * (1.0 + 1e-14) + 1e-13
+
+    def log_sum_exp(self, values: Sequence[Number]) -> float:
+        return _nudge(float(logsumexp(values))) + 1e-15 * len(values)
+
+    def kl_inverse_upper(self, q: Number, c: Number) -> float:
+        return float(kl_inverse_upper(min(1.0, q), c))
+
+    def kl_inverse_lower(self, q: Number, c: Number) -> float:
+        return float(kl_inverse_lower(max(0.0, q), c))
+
+    def mixture_inverse(self, q: Number, c: Number, m: int) -> float:
+        return float(mixture_inverse(min(1.0, q), c, m))
+
+    def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> float:
+        return float(categorical_kl(theta, pi)) * (1.0 + 1e-12) + 1e-12
+
+    def dirichlet_kl(self, alpha: Sequence[Number], beta: Sequence[Number]) -> float:
+        return float(dirichlet_kl(alpha, beta)) * (1.0 + 2e-9) + 1e-9
+
+    def beta_cdf_up(self, x: Number, a: Number, b: Number) -> float:
+        return min(1.0, float(beta_cdf(x, a, b)) + _beta_slack(a + b))
+
+    def beta_cdf_down(self, x: Number, a: Number, b: Number) -> float:
+        return max(0.0, float(beta_cdf(x, a, b)) - _beta_slack(a + b))
+
+    def binomial_tail_up(self, n: int, k: int, w: Number) -> float:
+        return min(1.0, float(binomial_tail(n, k, w)) + _beta_slack(n))
+
+    def binomial_tail_down(self, n: int, k: int, w: Number) -> float:
+        return max(0.0, float(binomial_tail(n, k, w)) - _beta_slack(n))
+
+    def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> float:
+        return float(clopper_pearson_upper(k, m, log_delta))
+
+
+OUTWARD: Arithmetic = _Outward()
+
+
+@lru_cache(maxsize=8)
+def exact(digits: int = 40) -> Arithmetic:
+    """Return multiple-precision arithmetic with results good to about ``digits`` digits (needs mpmath).
+
+    Examples
+    --------
+    >>> float(exact(40).kl_inverse_upper(0.0, 1.0)), OUTWARD.kl_inverse_upper(0.0, 1.0)
+    (0.63212055882855..., 0.63212055882...)
+    """
+    try:
+        from votecert.numerics._exact import ExactArithmetic
+    except ImportError as error:
+        raise ImportError(
+            "verification needs mpmath; install it with: python -m pip install 'votecert[verify]'"
+        ) from error
+    return ExactArithmetic(digits)
+
+
+def _nudge(value: float) -> float:
+    """Move up by a few units in the last place: library functions may be off by one or two."""
+    return value + _ULPS * abs(value)
+
+
+def _beta_slack(K: Number) -> float:
+    """Cover the error of the incomplete beta function and of its rounded arguments at total parameter ``K``."""
+    return float(1e-10 * (1.0 + K / 1e10))
