@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from votecert.ballots import Ballots
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
@@ -35,6 +35,20 @@ Statistics = dict[str, float]
 
 MARGIN_SLACK = 1e-12
 """Margins that are equal on paper differ by rounding; within this slack they count as errors."""
+
+ROUNDING = 1e-13
+"""Covers the few additions and products of a formula; the special functions carry their own slack."""
+
+
+def dirichlet_prior(prior: ArrayLike | None, n_voters: int) -> Floats:
+    """The parameters beta of the Dirichlet prior: all ones (flat on the simplex) unless given."""
+    return np.ones(n_voters) if prior is None else np.asarray(prior, dtype=np.float64)
+
+
+def categorical_prior(prior: ArrayLike | None, n_voters: int) -> Floats:
+    """The categorical prior pi over the voters: uniform unless given."""
+    beta = dirichlet_prior(prior, n_voters)
+    return np.asarray(beta / beta.sum())
 
 
 @dataclass(frozen=True)
@@ -50,7 +64,8 @@ class Terms:
     weights : tuple of float
         The weights theta, summing to one.
     prior : tuple of float or None
-        Prior over the voters, summing to one; None means uniform.
+        Positive numbers, one a voter, fixed without looking at the rows; None means all ones.
+        A Dirichlet posterior takes them as its prior's parameters, a categorical one normalises them.
     choice : dict
         What the search picked.
     statistics : dict
@@ -69,8 +84,13 @@ class Terms:
 
     @property
     def categorical_prior(self) -> tuple[float, ...]:
-        """The prior over voters, uniform when none was given."""
-        return self.prior if self.prior is not None else (1 / self.n_voters,) * self.n_voters
+        """The prior over voters as probabilities."""
+        return tuple(categorical_prior(self.prior, self.n_voters).tolist())
+
+    @property
+    def dirichlet_prior(self) -> tuple[float, ...]:
+        """The prior over voters as parameters of a Dirichlet distribution."""
+        return tuple(dirichlet_prior(self.prior, self.n_voters).tolist())
 
 
 @dataclass(frozen=True)
@@ -202,7 +222,7 @@ class Bound(ABC):
         delta : float
             The bound holds with probability at least 1 - delta.
         prior : array of shape (d,), optional
-            Positive, summing to one, fixed without looking at the rows.
+            Positive numbers fixed without looking at the rows (see :class:`Terms`).
         """
         if problem := self.problem_with(ballots):
             raise UnsupportedProblem(problem)
@@ -233,7 +253,7 @@ class Bound(ABC):
         if math.isnan(raw):
             raise ArithmeticError(f"The bound {self.id!r} is not a number; please report this: {terms!r}")
         details = {name: float(number) for name, number in value.details.items()}
-        risk = min(1.0, max(0.0, raw))
+        risk = min(1.0, max(0.0, raw * (1 + ROUNDING)))
         reason = None
         if risk >= 1.0:
             reason = self.why_vacuous(terms, details)
@@ -248,4 +268,3 @@ class Bound(ABC):
             f"With {terms.n_rows} rows and {terms.n_voters} voters this bound is not below 1: "
             "more rows, better voters or weights closer to the prior would help."
         )
-

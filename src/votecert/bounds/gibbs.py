@@ -1,0 +1,195 @@
+"""First-order, second-order and binomial bounds: votes drawn from the categorical weights.
+
+Symbols: theta the weights, pi the prior, Lhat(h_i) the error of voter i on the m rows,
+W = 1 - v_y the wrong-vote weight of a row, KLcat the divergence of theta from pi.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import (
+    Bound,
+    Choice,
+    Floats,
+    Objective,
+    Statistics,
+    Terms,
+    Value,
+    categorical_prior,
+)
+from votecert.numerics import (
+    binomial_tail,
+    binomial_tail_slope,
+    categorical_kl_gradient,
+    kl_inverse_upper_gradient,
+)
+from votecert.numerics.arithmetic import Arithmetic
+
+MEAN_SLACK = 1e-12
+"""Covers the rounding of a mean of floats in [0, 1] over the rows."""
+
+
+def seeger_constant(ar: Arithmetic, n_rows: int, delta: float) -> Any:
+    """``log(2 sqrt(m) / delta)``, the constant of Seeger's and Maurer's PAC-Bayes bound."""
+    return ar.log(2) + ar.log(n_rows) / 2 - ar.log(delta)
+
+
+def gibbs_error(ballots: Ballots, weights: Floats) -> float:
+    """Error of a voter drawn from the weights, averaged over the rows."""
+    return float(weights @ ballots.voter_errors()) / ballots.n_rows
+
+
+def tandem_error(ballots: Ballots, weights: Floats) -> float:
+    """Probability that two voters drawn independently from the weights are both wrong."""
+    return float(weights @ ballots.tandem_counts() @ weights) / ballots.n_rows
+
+
+def mean_gradient(ballots: Ballots, slopes: Floats) -> Floats:
+    """Gradient in the weights of a mean of f(v_y) over the rows, from the slopes f'(v_y)."""
+    return ballots.sum_over_correct(ballots.counts * slopes) / ballots.n_rows
+
+
+def rounded_up(mean: float) -> float:
+    """A mean of losses in [0, 1], made safe against the rounding of its sum."""
+    return min(1.0, mean + MEAN_SLACK)
+
+
+@dataclass(frozen=True)
+class CategoricalKl(Bound):
+    """``factor * klinv(q, (draws * KLcat(theta, pi) + log(2 sqrt(m) / delta)) / m)``.
+
+    The three bounds of this module differ in the loss q, in the number of voters drawn for it and in
+    the factor that the de-randomisation costs.
+    """
+
+    posterior: ClassVar[str | None] = "categorical"
+    differentiable: ClassVar[bool] = True
+    factor: ClassVar[int]
+
+    @property
+    def draws(self) -> int:
+        """How many voters the sampled vote has."""
+        raise TypeError
+
+    def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
+        """Mean sampled loss and its gradient in the weights."""
+        raise TypeError
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        return {"empirical": rounded_up(self.loss(ballots, weights)[0])}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
+        complexity = (self.draws * kl + seeger_constant(ar, terms.n_rows, terms.delta)) / terms.n_rows
+        empirical = ar.number(terms.statistics["empirical"])
+        risk = self.factor * ar.kl_inverse_upper(empirical, complexity)
+        return Value(risk, {"kl": kl, "complexity": complexity, "empirical": empirical})
+
+    def objective(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
+    ) -> Objective:
+        m = ballots.n_rows
+        kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
+        loss, d_loss = self.loss(ballots, weights)
+        complexity = (self.draws * kl + np.log(2 * np.sqrt(m) / delta)) / m
+        value, d_q, d_c = kl_inverse_upper_gradient(loss, complexity)
+        gradient = d_q * d_loss + d_c * self.draws / m * d_kl
+        return Objective(self.factor * float(value), self.factor * gradient)
+
+
+@dataclass(frozen=True)
+class FirstOrder(CategoricalKl):
+    """First-order bound: twice the PAC-Bayes-kl bound of one voter drawn from the weights.
+
+    Notes
+    -----
+    ``L_0(theta) <= 2 klinv(sum_i theta_i Lhat(h_i), (KLcat(theta, pi) + log(2 sqrt(m) / delta)) / m)``
+    for all theta at once. If the vote errs then the wrong voters have weight at least 1/2, so the
+    Gibbs error is at least half of the vote's error (Langford and Shawe-Taylor, 2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from votecert.ballots import Ballots
+    >>> votes = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]] * 100)
+    >>> ballots = Ballots.from_votes(votes, [0, 1, 0, 1] * 100)
+    >>> FirstOrder().evaluate(ballots, np.array([0.4, 0.4, 0.2]), delta=0.05).risk < 0.4
+    True
+    """
+
+    id: ClassVar[str] = "fo"
+    title: ClassVar[str] = "First order"
+    references: ClassVar[tuple[str, ...]] = ("langford2003", "maurer2004")
+    factor: ClassVar[int] = 2
+
+    @property
+    def draws(self) -> int:
+        return 1
+
+    def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
+        return gibbs_error(ballots, weights), ballots.voter_errors() / ballots.n_rows
+
+
+@dataclass(frozen=True)
+class SecondOrder(CategoricalKl):
+    """Second-order bound: four times the PAC-Bayes-kl bound of the tandem loss.
+
+    Notes
+    -----
+    ``L_0(theta) <= 4 klinv(theta' T theta, (2 KLcat(theta, pi) + log(2 sqrt(m) / delta)) / m)`` with
+    ``T_ij`` the share of rows on which voters i and j are both wrong (Masegosa et al., 2020): where the
+    vote errs, W >= 1/2 and so W^2 >= 1/4.
+    """
+
+    id: ClassVar[str] = "so"
+    title: ClassVar[str] = "Second order (tandem)"
+    references: ClassVar[tuple[str, ...]] = ("masegosa2020",)
+    factor: ClassVar[int] = 4
+
+    @property
+    def draws(self) -> int:
+        return 2
+
+    def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
+        tandem = ballots.tandem_counts() @ weights / ballots.n_rows
+        return float(weights @ tandem), 2 * tandem
+
+
+@dataclass(frozen=True)
+class Binomial(CategoricalKl):
+    """Binomial bound: N voters drawn from the weights, wrong when at least half of them are.
+
+    Parameters
+    ----------
+    n_draws : int, default=100
+        N, fixed without looking at the rows.
+
+    Notes
+    -----
+    ``L_0(theta) <= 2 klinv(mean P(Bin(N, W) >= N/2), (N KLcat(theta, pi) + log(2 sqrt(m) / delta)) / m)``
+    (Lacasse et al., 2010). If the vote errs then W >= 1/2, so at least half of the draws are wrong with
+    probability at least 1/2; ties among the draws must count as errors for this to be true.
+    """
+
+    n_draws: int = 100
+
+    id: ClassVar[str] = "bin"
+    title: ClassVar[str] = "Binomial"
+    references: ClassVar[tuple[str, ...]] = ("lacasse2010",)
+    factor: ClassVar[int] = 2
+
+    @property
+    def draws(self) -> int:
+        return self.n_draws
+
+    def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
+        wrong = ballots.wrong_weight(weights)
+        half = -(-self.n_draws // 2)
+        tail = binomial_tail(self.n_draws, half, wrong)
+        slope = binomial_tail_slope(self.n_draws, half, wrong)
+        return ballots.mean(tail), -mean_gradient(ballots, slope)

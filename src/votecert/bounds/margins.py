@@ -1,0 +1,256 @@
+"""Margin bounds for two classes whose complexity comes from categorical draws.
+
+Symbols: g the margin, Lhat_g the share of rows with margin M <= g, T the number of voters drawn,
+KLcat the divergence of the weights from the prior, xi(m) Maurer's constant.
+
+``bg``, ``bg+`` and ``bg++`` hold for one margin fixed in advance. Each searches a grid of margins that
+is fixed too, and every margin of the grid gets an equal share of delta. ``gz`` holds for all
+margins at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import (
+    MARGIN_SLACK,
+    Bound,
+    Choice,
+    Floats,
+    Statistics,
+    Terms,
+    Value,
+    categorical_prior,
+)
+from votecert.bounds.gibbs import seeger_constant
+from votecert.numerics import categorical_kl, kl_inverse_upper, log_maurer
+from votecert.numerics.arithmetic import Arithmetic
+
+MARGINS = tuple(0.4 * 1.6**-j for j in range(14))
+"""Few margins suffice because the bounds change slowly in them: a ratio of 1.6 costs a few percent."""
+
+PAPER_MARGINS = tuple(np.logspace(-4, np.log10(0.5), 1000, endpoint=False).tolist())
+"""The thousand margins of the paper's experiments, log-spaced in [1e-4, 0.5)."""
+
+
+def margin_errors(ballots: Ballots, weights: Floats, margins: Floats) -> Floats:
+    """Share of rows with margin at most g, for every g of ``margins``."""
+    row_margins = ballots.margins(weights)
+    order = np.argsort(row_margins)
+    below = np.concatenate(([0], np.cumsum(ballots.counts[order])))
+    return below[np.searchsorted(row_margins[order], margins + MARGIN_SLACK, side="right")] / ballots.n_rows
+
+
+@dataclass(frozen=True)
+class MarginGrid(Bound):
+    """A bound for one fixed margin, made uniform over a grid of margins by splitting delta.
+
+    Parameters
+    ----------
+    margins : tuple of float
+        The grid, in (0, 1/2), fixed without looking at the rows.
+    """
+
+    margins: tuple[float, ...] = MARGINS
+
+    multiclass: ClassVar[bool] = False
+    posterior: ClassVar[str | None] = "categorical"
+
+    def share(self, delta: float) -> float:
+        """What one margin of the grid may spend."""
+        return delta / len(self.margins)
+
+    def ledger(self, terms: Terms) -> dict[str, float]:
+        share = self.share(terms.delta)
+        ledger = {f"margin {terms.choice['margin']:.4g}": share}
+        if len(self.margins) > 1:
+            ledger[f"the other {len(self.margins) - 1} margins of the grid"] = terms.delta - share
+        return ledger
+
+    def in_paper_search(self) -> Self:
+        return replace(self, margins=PAPER_MARGINS)
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        error = margin_errors(ballots, weights, np.array([choice["margin"]]))
+        return {"margin_error": float(error[0])}
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        margins = np.array(self.margins)
+        values, choices = self.scan(
+            margin_errors(ballots, weights, margins),
+            margins,
+            categorical_kl(weights, categorical_prior(prior, ballots.n_voters)),
+            ballots,
+            self.share(delta),
+        )
+        best = int(np.argmin(values))
+        return {"margin": self.margins[best]} | {name: int(column[best]) for name, column in choices.items()}
+
+    def scan(
+        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
+    ) -> tuple[Floats, dict[str, Floats]]:
+        """The bound at every margin in plain float64, and what else was chosen there."""
+        raise TypeError
+
+
+@dataclass(frozen=True)
+class BiggsGuedj(MarginGrid):
+    """Margin bound of Biggs and Guedj as they state it.
+
+    Notes
+    -----
+    ``Lhat_g + sqrt(C Lhat_g / m) + (C + sqrt(C) + 2) / m`` with
+    ``C = 2 log(2 / delta) + (19/4) log(d) log(m) / g^2`` (Biggs and Guedj, 2022, Theorem 8). It follows
+    from ``bg+`` by relaxing the inverse kl, so it is never tighter.
+    """
+
+    id: ClassVar[str] = "bg"
+    title: ClassVar[str] = "Biggs-Guedj margin"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022margins",)
+
+    def scan(
+        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
+    ) -> tuple[Floats, dict[str, Floats]]:
+        m, d = ballots.n_rows, ballots.n_voters
+        C = 2 * math.log(2 / delta) + 4.75 * math.log(d) * math.log(m) / margins**2
+        return errors + np.sqrt(C * errors / m) + (C + np.sqrt(C) + 2) / m, {}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        m, g = terms.n_rows, ar.number(terms.choice["margin"])
+        error = ar.number(terms.statistics["margin_error"])
+        share = ar.number(terms.delta) / len(self.margins)
+        C = 2 * (ar.log(2) - ar.log(share)) + ar.number(4.75) * ar.log(terms.n_voters) * ar.log(m) / (g * g)
+        risk = error + ar.sqrt(C * error / m) + (C + ar.sqrt(C) + 2) / m
+        return Value(risk, {"complexity": C / (2 * m), "margin_error": error})
+
+
+@dataclass(frozen=True)
+class BiggsGuedjPlus(MarginGrid):
+    """The sharper intermediate step of Biggs and Guedj's margin bound.
+
+    Notes
+    -----
+    ``klinv(Lhat_g + 1/m, (ceil(2 log(m) / g^2) log(d) + log(2 sqrt(m) / delta)) / m) + 1/m``
+    (Biggs, Zantedeschi and Guedj, 2022, equation ``bgplus``).
+    """
+
+    id: ClassVar[str] = "bg+"
+    title: ClassVar[str] = "Biggs-Guedj margin, sharpened"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "biggs2022margins")
+
+    def scan(
+        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
+    ) -> tuple[Floats, dict[str, Floats]]:
+        m = ballots.n_rows
+        draws = np.ceil(2 * math.log(m) / margins**2)
+        complexity = (draws * math.log(ballots.n_voters) + math.log(2 * math.sqrt(m) / delta)) / m
+        return kl_inverse_upper(np.minimum(1, errors + 1 / m), complexity) + 1 / m, {}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        m, g = terms.n_rows, terms.choice["margin"]
+        error = ar.number(terms.statistics["margin_error"])
+        # The float64 ceiling may be one too high when the quotient is whole: safe, and the same in both.
+        draws = math.ceil(2 * math.log(m) / g**2 * (1 + 1e-12))
+        share = ar.number(terms.delta) / len(self.margins)
+        complexity = (draws * ar.log(terms.n_voters) + seeger_constant(ar, m, share)) / m
+        risk = ar.kl_inverse_upper(min(1, error + ar.number(1) / m), complexity) + ar.number(1) / m
+        return Value(risk, {"complexity": complexity, "margin_error": error, "draws": draws})
+
+
+@dataclass(frozen=True)
+class BiggsGuedjPlusPlus(MarginGrid):
+    """Margin bound with the entropy of the weights and the best number of draws, corrected.
+
+    Notes
+    -----
+    ``inf_T klinv(Lhat_g + e, (T KLcat + log(T (T + 1)) + log(xi(m) / delta)) / m) + e`` with
+    ``e = exp(-T g^2 / 2)``. The printed bound pays log(m) for the choice of T, which depends on the
+    entropy of the weights as well as on the number of margin errors; here T has its own prior
+    ``1 / (T (T + 1))``, which sums to one over the whole numbers.
+    """
+
+    id: ClassVar[str] = "bg++"
+    title: ClassVar[str] = "Biggs-Guedj margin with entropy (corrected)"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
+
+    def scan(
+        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
+    ) -> tuple[Floats, dict[str, Floats]]:
+        m = ballots.n_rows
+        # Near e = 1/m more draws no longer help, so 4 log(m) / g^2 is past the best T.
+        limits = np.maximum(1, 4 * math.log(m + 1) / margins**2)
+        draws = np.unique(np.round(np.geomspace(1, limits, 60))).reshape(-1, 1)
+        e = np.exp(-draws * margins**2 / 2)
+        complexity = (draws * kl + np.log(draws * (draws + 1)) + log_maurer(m) - math.log(delta)) / m
+        values = kl_inverse_upper(np.minimum(1, errors + e), np.broadcast_to(complexity, e.shape)) + e
+        best = np.argmin(values, axis=0)
+        return values.min(axis=0), {"draws": draws[best, 0]}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        m, g, draws = terms.n_rows, ar.number(terms.choice["margin"]), int(terms.choice["draws"])
+        error = ar.number(terms.statistics["margin_error"])
+        kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
+        share = ar.number(terms.delta) / len(self.margins)
+        complexity = (draws * kl + ar.log(draws * (draws + 1)) + ar.log_maurer(m) - ar.log(share)) / m
+        e = ar.exp(-draws * g * g / 2)
+        risk = ar.kl_inverse_upper(min(1, error + e), complexity) + e
+        return Value(risk, {"kl": kl, "complexity": complexity, "margin_error": error, "penalty": e})
+
+
+@dataclass(frozen=True)
+class GaoZhou(Bound):
+    """The k-th margin bound of Gao and Zhou: a baseline, not certified here.
+
+    Notes
+    -----
+    ``klinv(Lhat_g, (2 log(2d) / g^2 log(2 m^2 / log(d)) + log(d m / delta)) / m) + log(d) / m`` for all
+    ``g > sqrt(2/d)`` at once (Gao and Zhou, 2013, Theorem 4). The condition leaves no margin below
+    1/2 for d <= 8 voters, and the theorem asks for m >= 5: the bound is 1 there.
+    """
+
+    id: ClassVar[str] = "gz"
+    title: ClassVar[str] = "Gao-Zhou k-th margin"
+    references: ClassVar[tuple[str, ...]] = ("gao2013",)
+    is_guarantee: ClassVar[bool] = False
+    multiclass: ClassVar[bool] = False
+    caveat: ClassVar[str | None] = (
+        "A baseline: the side conditions of its source have not been checked, so it is not a certificate."
+    )
+
+    def applies(self, n_rows: int, n_voters: int) -> bool:
+        """Whether there is a margin for which the theorem says anything."""
+        return n_voters > 8 and n_rows >= 5 and 2 * n_rows**2 > math.log(n_voters)
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        m, d = ballots.n_rows, ballots.n_voters
+        smallest = math.sqrt(2 / d) * (1 + 1e-9)
+        if not self.applies(m, d):
+            return {"margin": 0.5}
+        # The loss only jumps at the rows' own margins, so the best g lies just below one of them.
+        candidates = np.unique(ballots.margins(weights)) - 2 * MARGIN_SLACK
+        candidates = np.append(candidates[(candidates > smallest) & (candidates < 0.5)], [smallest, 0.4999])
+        errors = margin_errors(ballots, weights, candidates)
+        complexity = (
+            2 * math.log(2 * d) / candidates**2 * math.log(2 * m**2 / math.log(d)) + math.log(d * m / delta)
+        ) / m
+        return {"margin": float(candidates[np.argmin(kl_inverse_upper(errors, complexity))])}
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        error = margin_errors(ballots, weights, np.array([choice["margin"]]))
+        return {"margin_error": float(error[0])}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        m, d, g = terms.n_rows, terms.n_voters, ar.number(terms.choice["margin"])
+        error = ar.number(terms.statistics["margin_error"])
+        if not self.applies(m, d):
+            return Value(ar.number(1), {"margin_error": error})
+        log_d: Any = ar.log(d)
+        spread = 2 * ar.log(2 * d) / (g * g) * (ar.log(2 * m * m) - ar.log(log_d))
+        complexity = (spread + ar.log(d * m) - ar.log(terms.delta)) / m
+        risk = ar.kl_inverse_upper(error, complexity) + log_d / m
+        return Value(risk, {"complexity": complexity, "margin_error": error})

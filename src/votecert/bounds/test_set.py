@@ -1,0 +1,37 @@
+"""The test-set bound: Clopper and Pearson's, for a vote that was fixed before the rows were seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import Bound, Choice, Floats, Statistics, Terms, Value
+from votecert.numerics.arithmetic import Arithmetic
+from votecert.predictor import scaled_votes
+
+
+@dataclass(frozen=True)
+class TestSet(Bound):
+    """Exact binomial bound for weights fixed in advance.
+
+    Notes
+    -----
+    The largest p with ``P(Bin(m, p) <= k) >= delta``, k the number of rows the vote gets wrong. No
+    bound for this predictor and these rows can be better. It says nothing about weights that were chosen with
+    a look at the rows.
+    """
+
+    __test__ = False  # not a test, whatever its name makes pytest think
+
+    id: ClassVar[str] = "test-set"
+    title: ClassVar[str] = "Test set (Clopper-Pearson)"
+    references: ClassVar[tuple[str, ...]] = ("clopper1934", "langford2005")
+    caveat: ClassVar[str | None] = "Only for weights that were fixed without looking at these rows."
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        return {"errors": ballots.errors(scaled_votes(weights))}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        errors = int(terms.statistics["errors"])
+        return Value(ar.clopper_pearson_upper(errors, terms.n_rows, ar.log(terms.delta)))

@@ -1,0 +1,197 @@
+"""The certificate: a number, what it was computed from, and what it means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.bounds import BOUNDS
+from votecert.bounds.base import Bound, Terms
+from votecert.predictor import TIE_RULE, WeightedVote
+from votecert.references import bibtex
+
+if TYPE_CHECKING:
+    from votecert.certificate.verification import Verification
+
+Origin = Literal["learned", "given", "fixed"]
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """An upper bound on the true error of a vote, with everything needed to check it.
+
+    Attributes
+    ----------
+    risk : float
+        With probability at least ``1 - delta`` over the certifying rows, the error of ``predictor`` on new
+        rows is at most this. 1.0 means that nothing can be said; ``reason`` tells why.
+    delta : float
+        The confidence parameter of the whole statement.
+    bound : str
+        Id of the bound, a key of ``votecert.BOUNDS``.
+    options : dict
+        The bound's options.
+    terms : Terms
+        What the bound was computed from.
+    predictor : WeightedVote
+        The certified predictor.
+    origin : {"learned", "given", "fixed"}
+        Where the weights come from: learned on the certifying rows, given by the user (in any way), or
+        fixed without looking at the rows.
+    errors, ties : int
+        Certifying rows the predictor gets wrong, and those on which classes are tied.
+    details : dict
+        Numbers on the way: K, margin, KL, complexity, empirical quantities.
+    ledger : dict
+        How delta was spent.
+    classes_declared : bool
+        Whether the label set was declared or inferred from the rows.
+    group : str or None
+        The group of rows this certificate speaks about, when it is one of several.
+    voters : tuple of str or None
+        Names of the voters.
+    reason : str or None
+        Why the bound is vacuous.
+    digest : str or None
+        Fingerprint of a certificate that was read from a file.
+    """
+
+    risk: float
+    delta: float
+    bound: str
+    options: dict[str, Any]
+    terms: Terms
+    predictor: WeightedVote
+    origin: Origin
+    errors: int
+    ties: int
+    details: dict[str, Any]
+    ledger: dict[str, float]
+    classes_declared: bool = True
+    group: str | None = None
+    voters: tuple[str, ...] | None = None
+    reason: str | None = None
+    digest: str | None = field(default=None, compare=False)
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """Weights of the voters in the certified vote, summing to one."""
+        return self.predictor.weights
+
+    @property
+    def offsets(self) -> npt.NDArray[np.float64]:
+        """Votes of the constant voters, one a class, on the scale of ``weights``."""
+        return np.array(self.predictor.offsets) / max(1, sum(self.predictor.votes))
+
+    @property
+    def empirical_risk(self) -> float:
+        """Share of the certifying rows that the predictor gets wrong."""
+        return self.errors / self.terms.n_rows
+
+    @property
+    def method(self) -> Bound:
+        """The bound with its options."""
+        return type(BOUNDS[self.bound])(**self.options)
+
+    @property
+    def is_guarantee(self) -> bool:
+        """Whether the number is a proven bound for this predictor."""
+        return self.method.is_guarantee and not (self.bound == "test-set" and self.origin == "learned")
+
+    def predict(self, votes: Any) -> npt.NDArray[Any]:
+        """Labels by exactly the certified predictor, ties included."""
+        return self.predictor.predict(votes)
+
+    @property
+    def statement(self) -> str:
+        """One sentence: what is guaranteed, for which predictor."""
+        where = f" in group {self.group}" if self.group is not None else ""
+        what = f"the {self.predictor.kind} vote of {self.terms.n_voters} voters with {self.origin} weights"
+        if self.risk >= 1:
+            return f"Nothing can be said about the error of {what}{where}: {self.reason}"
+        claim = f"errs on at most {percent(self.risk)} of new rows{where}"
+        if not self.is_guarantee:
+            return f"NOT A GUARANTEE ({self.method.caveat}): {what} {claim}."
+        confidence = f"{100 * (1 - self.delta):.6g} %"
+        return f"With confidence {confidence}, {what} (ties go to {TIE_RULE}) {claim}."
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What must be true for the statement to hold."""
+        labels = ", ".join(map(str, self.predictor.classes[:6])) + (
+            "..." if len(self.predictor.classes) > 6 else ""
+        )
+        listed = [
+            f"The {self.terms.n_rows} rows are independent draws from the distribution the certificate speaks about.",
+            "The voters, their order, preprocessing, delta and all options were fixed without looking at these rows.",
+            f"The classes, in this order, are {labels}"
+            + (
+                "."
+                if self.classes_declared
+                else " (inferred from the rows; it is assumed that there are no others)."
+            ),
+        ]
+        if self.origin == "fixed":
+            listed.append("The weights were fixed without looking at these rows.")
+        if self.group is not None:
+            listed.append("The groups were fixed without looking at these rows.")
+        return listed
+
+    def cite(self) -> str:
+        """BibTeX of the works behind this certificate."""
+        return bibtex([*self.method.references, "votecert"])
+
+    def to_json(self) -> str:
+        """The certificate as JSON text, with its digest."""
+        from votecert.certificate.serial import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a certificate. Call :meth:`verify` before trusting it."""
+        from votecert.certificate.serial import from_json
+
+        return from_json(cls, text)
+
+    def verify(self, votes: Any = None, y: Any = None) -> Verification:
+        """Recompute the number from the stored statistics, and those from the rows if given.
+
+        Returns
+        -------
+        Verification
+            True in a boolean context if everything agrees; ``problems`` lists what does not.
+        """
+        from votecert.certificate.verification import verify
+
+        return verify(self, votes, y)
+
+    def __repr__(self) -> str:
+        mark = "" if self.is_guarantee else ", NOT A GUARANTEE"
+        group = f", group={self.group!r}" if self.group is not None else ""
+        return (
+            f"Certificate(risk <= {rounded_up(self.risk)}, delta={self.delta:g}, bound={self.bound!r}, "
+            f"empirical={self.empirical_risk:.4f}, rows={self.terms.n_rows}, voters={self.terms.n_voters}"
+            f"{group}{mark})"
+        )
+
+
+def rounded_up(risk: float, digits: int = 4) -> str:
+    """Print a risk with so many digits after the point, never below its value.
+
+    Examples
+    --------
+    >>> rounded_up(0.12341)
+    '0.1235'
+    """
+    scale = 10**digits
+    return f"{min(math.ceil(risk * scale * (1 - 1e-12)) / scale, 1.0):.{digits}f}"
+
+
+def percent(risk: float) -> str:
+    """A risk in percent, rounded up."""
+    return f"{100 * float(rounded_up(risk, 5)):.6g} %"

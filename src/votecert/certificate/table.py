@@ -1,0 +1,77 @@
+"""Several certificates side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from votecert.certificate.record import Certificate, rounded_up
+
+
+@dataclass(frozen=True, repr=False)
+class CertificateTable:
+    """Certificates by bound or by group: iterable, indexable by id or position, printed as a table.
+
+    Attributes
+    ----------
+    certificates : tuple of Certificate
+    by : {"bound", "group"}
+        What tells the certificates apart.
+    skipped : dict
+        Bounds that do not cover the problem, with the reason.
+    simultaneous : bool
+        Whether all certificates hold together, so that one may be picked afterwards.
+    """
+
+    certificates: tuple[Certificate, ...]
+    by: Literal["bound", "group"] = "bound"
+    skipped: dict[str, str] = field(default_factory=dict)
+    simultaneous: bool = False
+
+    def __iter__(self) -> Iterator[Certificate]:
+        return iter(self.certificates)
+
+    def __len__(self) -> int:
+        return len(self.certificates)
+
+    def __getitem__(self, key: str | int) -> Certificate:
+        if isinstance(key, int):
+            return self.certificates[key]
+        for certificate in self.certificates:
+            if getattr(certificate, self.by) == key:
+                return certificate
+        if key in self.skipped:
+            raise KeyError(self.skipped[key])
+        known = ", ".join(str(getattr(certificate, self.by)) for certificate in self.certificates)
+        raise KeyError(f"There is no {self.by} {key!r} here; there are: {known}.")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One plain dictionary a certificate, ready for a data frame."""
+        return [
+            {
+                self.by: getattr(certificate, self.by),
+                "risk": certificate.risk,
+                "empirical_risk": certificate.empirical_risk,
+                "is_guarantee": certificate.is_guarantee,
+                "bound": certificate.bound,
+                "delta": certificate.delta,
+                "rows": certificate.terms.n_rows,
+                "title": certificate.method.title,
+                "note": certificate.reason or certificate.method.caveat,
+            }
+            for certificate in self.certificates
+        ]
+
+    def __repr__(self) -> str:
+        width = max([len(str(getattr(c, self.by))) for c in self.certificates] + [len(self.by)])
+        lines = [f"{self.by:<{width}}  risk    empirical  note"]
+        for certificate in self.certificates:
+            note = certificate.method.caveat or certificate.reason or ""
+            lines.append(
+                f"{getattr(certificate, self.by)!s:<{width}}  {rounded_up(certificate.risk)}  "
+                f"{certificate.empirical_risk:.4f}     {note}".rstrip()
+            )
+        held = "together" if self.simultaneous else "each on its own"
+        lines.append(f"(they hold {held}; skipped: {', '.join(self.skipped) or 'none'})")
+        return "\n".join(lines)

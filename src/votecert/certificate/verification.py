@@ -1,0 +1,111 @@
+"""Checking a certificate without trusting whoever made it."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.certificate.record import Certificate
+from votecert.numerics.arithmetic import OUTWARD, exact
+from votecert.predictor import scaled_votes
+
+TOLERANCE = 1e-8
+"""A certificate may lie this far above the exact value of its formula, and not at all below it."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Outcome of a verification; true in a boolean context when everything agrees.
+
+    Attributes
+    ----------
+    recomputed : float
+        The bound, computed anew from the stored statistics.
+    arithmetic : str
+        "40 digits" when mpmath is installed, else "float64".
+    rows_recounted : bool
+        Whether the statistics were recounted from the rows.
+    problems : list of str
+        What does not agree.
+    """
+
+    recomputed: float
+    arithmetic: str
+    rows_recounted: bool
+    problems: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return not self.problems
+
+    def __str__(self) -> str:
+        if self.problems:
+            return "The certificate does not verify: " + " ".join(self.problems)
+        rows = " and the statistics recounted from the rows" if self.rows_recounted else ""
+        return f"The certificate verifies: recomputed with {self.arithmetic}{rows}."
+
+
+def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verification:
+    """Recompute a certificate; see :meth:`Certificate.verify`."""
+    problems: list[str] = []
+    if certificate.digest == "broken":
+        problems.append("The digest does not match: some field was edited after the certificate was made.")
+    recomputed, arithmetic = _recompute(certificate)
+    if certificate.risk < recomputed * (1 - 1e-15):
+        problems.append(f"The risk {certificate.risk!r} is below the recomputed {recomputed!r}.")
+    elif certificate.risk > recomputed + TOLERANCE:
+        problems.append(f"The risk {certificate.risk!r} is above the recomputed {recomputed!r}.")
+    problems += _inconsistencies(certificate)
+    if votes is not None or y is not None:
+        problems += _recount(certificate, votes, y)
+    return Verification(recomputed, arithmetic, votes is not None, problems)
+
+
+def _recompute(certificate: Certificate) -> tuple[float, str]:
+    precise = importlib.util.find_spec("mpmath") is not None
+    ar = exact() if precise else OUTWARD
+    risk = certificate.method.formula(ar, certificate.terms).risk
+    return float(min(1, max(0, risk))), "40 digits" if precise else "float64"
+
+
+def _inconsistencies(certificate: Certificate) -> list[str]:
+    """Fields that repeat each other must agree."""
+    problems = []
+    terms, vote = certificate.terms, certificate.predictor
+    spent = sum(certificate.ledger.values())
+    if spent > certificate.delta * (1 + 1e-12):
+        problems.append(f"The ledger spends {spent!r}, more than delta = {certificate.delta!r}.")
+    if len(vote.votes) != terms.n_voters or len(vote.classes) != terms.n_classes:
+        problems.append("The predictor does not have the stated numbers of voters and classes.")
+    elif tuple(terms.choice.get("votes", vote.votes)) != vote.votes:
+        problems.append("The predictor's votes are not the certified ones.")
+    elif "votes" not in terms.choice and not np.array_equal(scaled_votes(terms.weights), vote.votes):
+        problems.append("The predictor's votes are not in proportion to the certified weights.")
+    return problems
+
+
+def _recount(certificate: Certificate, votes: Any, y: Any) -> list[str]:
+    if votes is None or y is None:
+        raise ValueError("To recount the statistics both votes and y are needed.")
+    terms, vote = certificate.terms, certificate.predictor
+    ballots = Ballots.from_votes(
+        votes, y, classes=list(vote.classes), can_abstain=terms.n_outputs > terms.n_classes
+    )
+    if (ballots.n_rows, ballots.n_voters) != (terms.n_rows, terms.n_voters):
+        return [
+            f"The certificate is about {terms.n_rows} rows and {terms.n_voters} voters, "
+            f"not {ballots.n_rows} and {ballots.n_voters}."
+        ]
+    problems = []
+    weights = np.array(terms.weights)
+    counted = certificate.method.measure(ballots, weights, terms.choice)
+    for name, value in terms.statistics.items():
+        if abs(counted[name] - value) > 1e-9 * max(1.0, abs(value)):
+            problems.append(f"The statistic {name!r} is {counted[name]!r} on these rows, not {value!r}.")
+    errors = ballots.errors(vote.votes, vote.offsets, vote.fallback)
+    if errors != certificate.errors:
+        problems.append(f"The predictor errs on {errors} of these rows, not on {certificate.errors}.")
+    return problems

@@ -1,0 +1,91 @@
+"""Reading and checking what the user passes to ``certify``, ``compare`` and ``learn``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.ballots import Ballots
+from votecert.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+Weights = npt.ArrayLike | Literal["learn", "uniform"]
+Rows = Ballots | Scores
+
+
+def check_delta(delta: float) -> None:
+    """Refuse a confidence parameter that is not strictly between 0 and 1."""
+    if not isinstance(delta, int | float | np.number) or isinstance(delta, bool):
+        raise TypeError(f"delta must be a number, not {type(delta).__name__}.")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be between 0 and 1, both excluded, not {delta!r}; 0.05 is usual.")
+
+
+def read_rows(votes: Any, y: Any, scores: Any, classes: Any, can_abstain: bool | None) -> Rows:
+    """Ballots from votes, or Scores from class scores."""
+    if isinstance(votes, Ballots | Scores):
+        return votes
+    if y is None:
+        raise TypeError("The true labels y are missing: certify(votes, y).")
+    if (votes is None) == (scores is None):
+        raise TypeError("Give either votes (labels of each voter) or scores= (class scores of each voter).")
+    if scores is not None:
+        return Scores.from_scores(scores, y, classes=classes)
+    return Ballots.from_votes(votes, y, classes=classes, can_abstain=can_abstain)
+
+
+def read_weights(
+    weights: Weights, n_voters: int
+) -> tuple[Floats | None, Literal["learned", "given", "fixed"]]:
+    """The weights as an array that sums to one (None if they are to be learned) and where they come from."""
+    if isinstance(weights, str):
+        if weights == "learn":
+            return None, "learned"
+        if weights == "uniform":
+            return np.full(n_voters, 1 / n_voters), "fixed"
+        raise ValueError(
+            f"weights must be 'learn', 'uniform' or an array with one number a voter, not {weights!r}."
+        )
+    theta = np.asarray(weights, dtype=np.float64)
+    if theta.shape != (n_voters,):
+        raise ValueError(
+            f"weights must have one number a voter, {n_voters} in all, but their shape is {theta.shape}."
+        )
+    if not np.all(np.isfinite(theta)):
+        raise ValueError("Some weights are missing or infinite.")
+    if np.any(theta < 0):
+        raise ValueError(
+            "Some weights are negative: a voter that is better reversed needs its votes reversed."
+        )
+    total = theta.sum()
+    if abs(total - 1) > 1e-6:
+        raise ValueError(f"The weights sum to {total:.6g} and must sum to 1: divide them by their sum.")
+    return theta / total, "given"
+
+
+def read_prior(prior: npt.ArrayLike | None, n_voters: int) -> Floats | None:
+    """The prior over voters as an array of positive numbers."""
+    if prior is None:
+        return None
+    beta = np.asarray(prior, dtype=np.float64)
+    if beta.shape != (n_voters,):
+        raise ValueError(
+            f"prior must have one number a voter, {n_voters} in all, but its shape is {beta.shape}."
+        )
+    if not np.all(np.isfinite(beta)) or np.any(beta <= 0):
+        raise ValueError("The prior must be positive and finite for every voter.")
+    return beta
+
+
+def voter_names(votes: Any, given: Iterable[str] | None, n_voters: int) -> tuple[str, ...] | None:
+    """Names of the voters: as given, or the columns of a table."""
+    names = given if given is not None else getattr(votes, "columns", None)
+    if names is None:
+        return None
+    listed = tuple(str(name) for name in names)
+    if len(listed) != n_voters:
+        raise ValueError(f"There are {len(listed)} names for {n_voters} voters.")
+    return listed

@@ -1,0 +1,113 @@
+"""The predictor that a certificate speaks about: a vote with whole-number votes and a fixed rule for ties.
+
+Real weights are stored as whole numbers too, scaled by 2^52, so that the same votes give the same
+label on every machine: integer sums do not depend on their order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert._labels import encode_votes
+from votecert.ballots import total_votes, winners
+from votecert.scores import soft_totals, soft_winners
+
+SCALE = 2.0**52
+"""Real weights become whole numbers at this scale: their rounding moves no margin by more than d 2^-53."""
+
+TIE_RULE = "the smallest class in the fixed order"
+
+
+def scaled_votes(weights: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Whole-number votes in proportion to real weights that sum to one.
+
+    Examples
+    --------
+    >>> scaled_votes([0.25, 0.25, 0.5])
+    array([1, 1, 2])
+    """
+    votes = np.rint(np.asarray(weights, dtype=np.float64) * SCALE).astype(np.int64)
+    divisor = int(np.gcd.reduce(votes))
+    return np.asarray(votes // max(1, divisor))
+
+
+@dataclass(frozen=True)
+class WeightedVote:
+    """A weighted vote.
+
+    Attributes
+    ----------
+    votes : tuple of int
+        Votes of each voter.
+    offsets : tuple of int
+        Votes of the constant voters, one a class.
+    classes : tuple
+        The labels in their fixed order; ties go to the first of the tied ones.
+    kind : {"hard", "soft"}
+        Whether voters cast labels or class scores.
+    fallback : int or None
+        Class index for a row on which nobody votes.
+
+    Examples
+    --------
+    >>> WeightedVote((1, 1, 2), (0, 0), ("ham", "spam")).predict([["ham", "ham", "spam"], ["spam", "ham", "spam"]])
+    array(['ham', 'spam'], dtype='<U4')
+    """
+
+    votes: tuple[int, ...]
+    offsets: tuple[int, ...]
+    classes: tuple[Any, ...]
+    kind: Literal["hard", "soft"] = "hard"
+    fallback: int | None = None
+
+    @cached_property
+    def labels(self) -> npt.NDArray[Any]:
+        """The classes as an array."""
+        return np.asarray(self.classes)
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """The voters' votes, divided by their sum."""
+        votes = np.array(self.votes, dtype=np.float64)
+        return votes / max(1.0, votes.sum())
+
+    def predict(self, votes: Any) -> npt.NDArray[Any]:
+        """Labels of new rows.
+
+        Parameters
+        ----------
+        votes : (rows, d) labels, or (rows, d, c) scores for a soft vote
+
+        Notes
+        -----
+        A row on which nobody votes gets the fallback class if there is one, otherwise the first
+        class; the certificate counted such rows as errors.
+        """
+        winner = self._soft(votes) if self.kind == "soft" else self._hard(votes)
+        return self.labels[np.maximum(winner, 0)]
+
+    def totals(self, votes: Any) -> npt.NDArray[np.float64]:
+        """Share of the votes that each class gets, (rows, c); a row without votes is all zero."""
+        if self.kind == "soft":
+            totals = soft_totals(np.asarray(votes), self.votes, self.offsets)
+        else:
+            totals = self._count(votes).astype(np.float64)
+        return totals / np.maximum(totals.sum(axis=1, keepdims=True), math.ulp(0.0))
+
+    def _hard(self, votes: Any) -> npt.NDArray[np.intp]:
+        return winners(self._count(votes), self.fallback)
+
+    def _count(self, votes: Any) -> npt.NDArray[np.int64]:
+        codes = encode_votes(votes, self.labels)
+        if codes.shape[1] != len(self.votes):
+            raise ValueError(f"The vote has {len(self.votes)} voters but there are {codes.shape[1]} columns.")
+        return total_votes(codes, len(self.classes), self.votes, self.offsets)
+
+    def _soft(self, scores: Any) -> npt.NDArray[np.intp]:
+        return soft_winners(np.asarray(scores), self.votes, self.offsets)

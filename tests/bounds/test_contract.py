@@ -1,0 +1,166 @@
+"""The contract: what holds for every registered bound on every problem."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from problems import PROBLEMS, WEIGHTS, Problem, ballots, independent, problem, weights
+
+from votecert.ballots import Ballots
+from votecert.bounds import BOUNDS, UnsupportedProblem
+from votecert.numerics import clopper_pearson_upper
+
+DELTA = 0.05
+GUARANTEED = [name for name, bound in BOUNDS.items() if bound.is_guarantee]
+SMOOTH = [name for name, bound in BOUNDS.items() if bound.differentiable]
+SMALL = ("two voters", "two classes", "three classes", "duplicated voters", "abstentions, three classes")
+
+
+def evaluate(name: str, rows: Ballots, theta: np.ndarray, delta: float = DELTA):
+    bound = BOUNDS[name]
+    if bound.problem_with(rows):
+        with pytest.raises(UnsupportedProblem, match=name.replace("+", r"\+")):
+            bound.evaluate(rows, theta, delta)
+        pytest.skip("the theorem does not cover this problem, and says so")
+    return bound.evaluate(rows, theta, delta)
+
+
+def test_all_ids_of_the_design_are_registered():
+    expected = (
+        "fo so bin f2 gz bg bg+ bg++ cctnd ccpbb c-bound dirichlet-margin dirichlet-margin-published "
+        "dirichlet-stochastic dirichlet-stochastic-published occam dirichlet bin-margin partition test-set"
+    )
+    assert set(BOUNDS) == set(expected.split())
+    assert {name for name, bound in BOUNDS.items() if not bound.is_guarantee} == {
+        "gz",
+        "dirichlet-margin-published",
+        "dirichlet-stochastic-published",
+    }
+
+
+@pytest.mark.parametrize("where", PROBLEMS)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_is_a_probability_and_not_below_its_own_errors(name, where):
+    rows = ballots(where)
+    for kind in WEIGHTS:
+        theta = weights(kind, rows.n_voters)
+        found = evaluate(name, rows, theta)
+        assert 0 <= found.risk <= 1
+        assert all(not math.isnan(value) for value in found.details.values())
+        assert sum(found.ledger.values()) <= DELTA * (1 + 1e-12)
+        assert (found.reason is not None) == (found.risk == 1)
+        if BOUNDS[name].is_guarantee:
+            votes = found.terms.choice.get("votes")
+            empirical = (
+                rows.mean(rows.margins(theta) < -1e-9)
+                if votes is None
+                else (rows.errors(votes, found.terms.choice["offsets"]) / rows.n_rows)
+            )
+            assert found.risk >= empirical
+
+
+@pytest.mark.parametrize("where", SMALL)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_order_of_rows_and_voters_and_names_of_labels_do_not_matter(name, where):
+    p = problem(where)
+    rng = np.random.default_rng(0)
+    rows, voters = rng.permutation(len(p.y)), rng.permutation(p.votes.shape[1])
+    names = np.array([f"class {k}" for k in range(p.n_classes)] + [None], dtype=object)
+    renamed = names[np.where(np.isnan(p.votes), p.n_classes, p.votes).astype(int)]
+    theta = weights("uneven", p.votes.shape[1])
+    base = evaluate(name, p.ballots(), theta).risk
+    shuffled = Problem(p.votes[rows], p.y[rows], p.n_classes).ballots()
+    other = Problem(p.votes[:, voters], p.y, p.n_classes).ballots()
+    relabelled = Ballots.from_votes(renamed, names[p.y], classes=list(names[:-1]))
+    tolerance = 1e-9
+    assert abs(evaluate(name, shuffled, theta).risk - base) <= tolerance
+    assert abs(evaluate(name, other, theta[voters]).risk - base) <= tolerance
+    assert abs(evaluate(name, relabelled, theta).risk - base) <= tolerance
+
+
+@pytest.mark.parametrize("where", SMALL)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_compressed_and_uncompressed_rows_agree(name, where):
+    theta = weights("uneven", problem(where).votes.shape[1])
+    compressed = evaluate(name, problem(where).ballots(compress=True), theta).risk
+    plain = evaluate(name, problem(where).ballots(compress=False), theta).risk
+    assert abs(compressed - plain) <= 1e-10
+
+
+@pytest.mark.parametrize("where", ("two voters", "two classes", "three classes"))
+@pytest.mark.parametrize("name", BOUNDS)
+def test_more_confidence_costs_more(name, where):
+    rows = ballots(where)
+    theta = weights("uneven", rows.n_voters)
+    risks = [evaluate(name, rows, theta, delta).risk for delta in (0.5, 0.1, 0.01, 1e-4, 1e-9)]
+    assert all(later >= earlier - 1e-6 for earlier, later in zip(risks, risks[1:], strict=False))
+    assert risks[-1] > risks[0] or risks[0] == 1
+
+
+@pytest.mark.parametrize("m", range(1, 51))
+def test_one_voter_is_never_certified_below_clopper_pearson(m):
+    """With a single voter nothing is learned, and no valid bound can beat the exact binomial one."""
+    for k in range(m + 1):
+        y = np.zeros(m, dtype=int)
+        votes = (np.arange(m) < k).astype(int)[:, None]
+        rows = Ballots.from_votes(votes, y, classes=[0, 1])
+        limit = clopper_pearson_upper(k, m, math.log(DELTA))
+        for name in GUARANTEED:
+            risk = BOUNDS[name].evaluate(rows, np.ones(1), DELTA).risk
+            assert risk >= limit * (1 - 1e-9), f"{name} certifies {risk} below {limit} at k={k}, m={m}"
+
+
+@pytest.mark.parametrize("where", ("two voters", "two classes", "three classes", "anti-correlated voters"))
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradient_equals_finite_differences(name, where):
+    rows = ballots(where)
+    bound = BOUNDS[name]
+    theta = 0.5 * weights("uneven", rows.n_voters) + 0.5 / rows.n_voters
+    found = evaluate(name, rows, theta)
+    choice = found.terms.choice
+    at = bound.objective(rows, theta, choice, DELTA)
+    assert math.isfinite(at.value)
+    if found.risk < 1:
+        assert at.value == pytest.approx(found.risk, abs=2e-7)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        direction = rng.normal(size=rows.n_voters)
+        direction -= direction.mean()
+        step = 1e-6 / np.abs(direction).max()
+        ahead, behind = (
+            bound.objective(rows, theta + s * direction, choice, DELTA).value for s in (step, -step)
+        )
+        assert at.d_weights @ direction == pytest.approx((ahead - behind) / (2 * step), rel=1e-3, abs=1e-5)
+    if "concentration" in choice and found.risk < 1:
+        factor = math.exp(1e-5)
+        up, down = (
+            bound.objective(
+                rows, theta, {**choice, "concentration": choice["concentration"] * f}, DELTA
+            ).value
+            for f in (factor, 1 / factor)
+        )
+        assert at.d_log_concentration == pytest.approx((up - down) / 2e-5, rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "where", ("one voter", "two voters", "two classes", "three classes", "abstentions, two classes")
+)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_outward_value_is_never_below_the_exact_one(name, where):
+    pytest.importorskip("mpmath")
+    from votecert.numerics.arithmetic import exact
+
+    rows = ballots(where)
+    for kind in WEIGHTS:
+        found = evaluate(name, rows, weights(kind, rows.n_voters))
+        precise = BOUNDS[name].formula(exact(40), found.terms).risk
+        assert min(1, precise) <= found.risk <= min(1, precise) + 1e-8
+
+
+def test_multiclass_problems_are_refused_with_advice():
+    rows = independent(50, [0.8, 0.7], 3).ballots()
+    for name in ("gz", "bg", "bg+", "bg++", "c-bound"):
+        with pytest.raises(UnsupportedProblem, match="occam"):
+            BOUNDS[name].evaluate(rows, np.array([0.5, 0.5]), DELTA)
