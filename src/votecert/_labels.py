@@ -1,7 +1,7 @@
 """Turning labels of any kind into class codes: numbers, strings, bools, in arrays, lists and tables.
 
 A *label* is a whole number, a bool or a string. ``True``, ``1`` and ``1.0`` are the same label, as in Python;
-``"1"`` and ``1`` are not, and mixing them is refused. None, NaN, ``pandas.NA`` and masked entries are missing.
+``"1"`` and ``1`` are not, and mixing them is refused. None, NaN, pandas.NA and masked entries are missing.
 Tables (pandas, polars, pyarrow) are read by the methods they offer, so no table library is ever imported.
 """
 
@@ -55,12 +55,13 @@ def encode(votes: Any, y: Any, classes: Any = None) -> Encoded:
     """
     parts, truth = _read_votes(votes), _read_column(y, "y")
     _refuse_other_length(parts, truth)
+    if truth.any_missing:
+        _refuse_missing_truth(truth)
     declared = None if classes is None else _declared(classes)
     _refuse_mixture(parts, truth, declared)
     order = _inferred([*parts, truth]) if declared is None else declared
     code_of = {label: code for code, label in enumerate(order.tolist())}
     labels = _join_codes([truth], code_of)[:, 0].astype(np.intp)
-    _refuse_missing_truth(np.flatnonzero(labels == len(code_of)))
     return Encoded(_join_codes(parts, code_of), labels, order, any(part.any_missing for part in parts))
 
 
@@ -139,8 +140,10 @@ class _Numbers:
             if is_shift:  # unsigned numbers wrap around, so that negative shifts are right as well
                 np.add(block.astype(dtype), dtype.type(shift % (1 << 8 * dtype.itemsize)), out=out[rows])
             elif len(codes) <= _FEW:
-                for value, code in zip(self.values, codes, strict=True):
-                    np.copyto(out[rows], code, where=block == value)
+                out[rows] = sum(
+                    (block == value) * dtype.type(code)
+                    for value, code in zip(self.values, codes, strict=True)
+                )
             else:
                 rank = np.searchsorted(np.array(self.values), block)
                 out[rows] = np.array(codes, dtype=dtype).take(rank, mode="clip")
@@ -190,14 +193,14 @@ class _Vocabulary(dict[Any, int]):
 
 
 def _is_missing(entry: Any) -> bool:
-    if entry is None or entry is np.ma.masked or type(entry).__name__ == "NAType":
+    if entry is None or entry is np.ma.masked or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(entry, float | np.floating) and bool(np.isnan(entry))
 
 
 def _as_label(entry: Any, name: str) -> Label:
     if isinstance(entry, str):
-        return str(entry)
+        return str.__str__(entry)  # plain text also of a string enumeration
     if isinstance(entry, bool | np.bool_):
         return bool(entry)
     if isinstance(entry, int | np.integer):
@@ -228,14 +231,10 @@ def _read_votes(votes: Any) -> list[_Part]:
         n_rows = len(votes)
     else:
         array = _as_array(votes, "votes")
-        if array.ndim != 2:
-            raise ValueError(
-                f"votes must have two dimensions, rows x voters, but their shape is {array.shape}"
-                + (": rows of different lengths?" if isinstance(votes, list | tuple) else ".")
-                + " For a single voter use votes.reshape(-1, 1)."
-            )
-        n_rows = array.shape[0]
-        parts = [_as_part(array, "votes")] if array.shape[1] else []
+        n_rows = array.shape[0] if array.ndim else 1
+        if array.ndim != 2 and n_rows:
+            _refuse_shape(array)
+        parts = [_as_part(array, "votes")] if n_rows and array.shape[1] else []
     if n_rows == 0:
         raise ValueError("votes have no rows: at least one labelled row is needed.")
     if not parts:
@@ -247,7 +246,8 @@ def _read_column(column: Any, name: str) -> _Part:
     array = _as_array(column, name)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must be one-dimensional, one label a row, but its shape is {array.shape}: use ravel()."
+            f"{name} must have one dimension, a label for each row, but its shape is {array.shape}."
+            + (" Use ravel()." if array.ndim == 2 else "")
         )
     return _as_part(array[:, None], name)
 
@@ -272,7 +272,7 @@ def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
         return data  # masked arrays too, with their mask
     if isinstance(data, Sequence):  # through objects: NumPy would make strings of mixed numbers and strings
         return np.array(data, dtype=object)
-    return np.asarray(data.to_numpy() if hasattr(data, "to_numpy") else data)
+    return np.asarray(data)
 
 
 def _as_part(array: npt.NDArray[Any], name: str) -> _Part:
@@ -330,6 +330,14 @@ def _label_array(labels: Sequence[Label], all_bool: bool) -> npt.NDArray[Any]:
     return np.array(labels, dtype=np.int64)
 
 
+def _refuse_shape(array: npt.NDArray[Any]) -> None:
+    hint = ""
+    if array.ndim == 1:
+        ragged = array.dtype.kind == "O" and isinstance(array[0], Sequence) and not isinstance(array[0], str)
+        hint = " Its rows differ in length." if ragged else " For one voter use votes.reshape(-1, 1)."
+    raise ValueError(f"votes must have two dimensions, rows x voters, but the shape is {array.shape}.{hint}")
+
+
 def _refuse_fractions(values: npt.NDArray[Any], name: str) -> None:
     if values.dtype.kind != "f":
         return
@@ -377,10 +385,11 @@ def _refuse_other_length(parts: Sequence[_Part], truth: _Part) -> None:
         )
 
 
-def _refuse_missing_truth(rows: npt.NDArray[np.intp]) -> None:
-    if rows.size:
-        more = f" and {rows.size - 1} more" if rows.size > 1 else ""
-        raise ValueError(
-            f"y has no label in row {rows[0]}{more}: only votes may be missing. "
-            "Leave out the rows whose true label is unknown."
-        )
+def _refuse_missing_truth(truth: _Part) -> None:
+    codes = _join_codes([truth], {value: code for code, value in enumerate(truth.values)})[:, 0]
+    rows = np.flatnonzero(codes == len(truth.values))
+    more = f" and {rows.size - 1} more" if rows.size > 1 else ""
+    raise ValueError(
+        f"y has no label in row {rows[0]} (counted from 0){more}: only votes may be missing. "
+        "Leave out the rows whose true label is unknown."
+    )

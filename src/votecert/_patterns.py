@@ -1,13 +1,14 @@
 """Array work on class codes: equal rows are found, votes weighed, pairs of voters counted.
 
 Weighted votes are sums over packed bits: eight voters make a byte, and a table of 256 partial sums for each
-byte replaces the matrix product. That is faster than converting codes to floats, needs only a block of rows of
+byte replaces the matrix product. It is faster than converting codes to floats, needs only a block of rows of
 extra memory, and sums every row in the same order: its result does not depend on the other rows or the block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,8 +21,10 @@ _Number = TypeVar("_Number", np.float64, np.int64)
 
 _BLOCK_ENTRIES = 1 << 18  # entries handled at a time: little scratch memory, however many rows there are
 _SAMPLE_ROWS = 1 << 14  # rows looked at to decide whether compression pays
-_TABLE_KEYS = 1 << 22  # up to so many possible keys, counting beats sorting
+_TABLE_KEYS = 1 << 21  # up to so many possible keys, counting beats sorting
 _FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
+_LARGEST_TOTAL = 1 << 53  # vote totals up to here are exact, in floats as well
+_FEW_OUTPUTS = 4  # up to so many, summing bits output by output beats binning
 _MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
 _HALF = np.uint64(32)
 
@@ -74,7 +77,7 @@ def unique_rows(
     """
     n_bits = _bits(n_values) * (codes.shape[1] + 1)
     words = _pack_rows(codes, labels, _bits(n_values))
-    if 1 << n_bits <= min(_TABLE_KEYS, 16 * len(codes)):
+    if 1 << n_bits <= min(_TABLE_KEYS, 4 * len(codes)):
         return _unique_by_table(words[:, 0].astype(np.intp), 1 << n_bits)
     keys = words[:, 0] if words.shape[1] == 1 else _mixed(words)
     order = np.argsort(keys)
@@ -104,7 +107,7 @@ def _pack_rows(codes: Codes, labels: npt.NDArray[np.intp], n_bits: int) -> npt.N
             block = codes[rows] if n_bits == 1 else (codes[rows] >> plane) & 1
             bits[:, end - n_voters : end] = block
             bits[:, -n_bits * n_voters - 1 - plane] = (labels[rows] >> plane) & 1
-        words[rows] = np.packbits(bits, axis=1).view(">u8")
+        words[rows] = np.packbits(bits.ravel()).view(">u8").reshape(-1, n_words)
     return words
 
 
@@ -138,6 +141,33 @@ def _unique_by_table(
     return representative[present], counts[present].astype(np.int64), place[keys]
 
 
+def votes_for(codes: Codes, output: int, rows: slice) -> BoolArray:
+    """Which voters give this output, on a block of rows."""
+    flags: BoolArray = codes[rows] == output
+    return flags
+
+
+def pack_flags(flags: Callable[[slice], BoolArray], shape: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """Flags as bits, eight voters a byte, made block by block.
+
+    Examples
+    --------
+    >>> flags = np.array([[True, False, True]])
+    >>> pack_flags(lambda rows: flags[rows], flags.shape)
+    array([[160]], dtype=uint8)
+    """
+    n_rows, n_voters = shape
+    n_bytes = -(-n_voters // 8)
+    packed = np.empty((n_rows, n_bytes), dtype=np.uint8)
+    for rows in row_blocks(n_rows, n_voters):
+        block = np.zeros((rows.stop - rows.start, 8 * n_bytes), dtype=bool)
+        block[:, :n_voters] = flags(rows)
+        packed[rows] = np.packbits(block.ravel()).reshape(
+            -1, n_bytes
+        )  # in one piece, twice as fast as by row
+    return packed
+
+
 def weigh_bits(packed: npt.NDArray[np.uint8], weights: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
     """Sum of the weights of the bits set in each row of packed bits; bits beyond the weights do not count.
 
@@ -154,7 +184,7 @@ def weigh_bits(packed: npt.NDArray[np.uint8], weights: npt.NDArray[_Number]) -> 
     for position in range(8):
         tables += padded[position::8, None] * bits[:, position]
     total = np.zeros(len(packed), dtype=weights.dtype)
-    for rows in row_blocks(len(packed), 8):
+    for rows in row_blocks(len(packed), 16):
         for byte in range(n_bytes):
             total[rows] += tables[byte].take(packed[rows, byte])
     return total
@@ -163,17 +193,79 @@ def weigh_bits(packed: npt.NDArray[np.uint8], weights: npt.NDArray[_Number]) -> 
 def weigh_votes(codes: Codes, n_outputs: int, weights: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
     """Weight of the voters for each output, (rows, outputs): ``v_k = sum of weights_i over codes_i = k``.
 
+    Whole-number weights are exact as long as they add up to at most 2^53.
+
     Examples
     --------
     >>> weigh_votes(np.array([[0, 1, 1], [2, 0, 0]], np.uint8), 2, np.array([0.5, 0.25, 0.25]))
     array([[0.5, 0.5],
            [0.5, 0. ]])
     """
-    total = np.empty((len(codes), n_outputs), dtype=weights.dtype)
-    for rows in row_blocks(*codes.shape):
+    n_rows, n_voters = codes.shape
+    total = np.empty((n_rows, n_outputs), dtype=weights.dtype)
+    if n_outputs <= _FEW_OUTPUTS:
         for output in range(n_outputs):
-            total[rows, output] = weigh_bits(np.packbits(codes[rows] == output, axis=1), weights)
+            total[:, output] = weigh_bits(pack_flags(partial(votes_for, codes, output), codes.shape), weights)
+        return total
+    n_bins = n_outputs + 1  # the last one takes what is no output asked for
+    for rows in row_blocks(n_rows, n_voters):
+        n_block = rows.stop - rows.start
+        bins = codes[rows] + n_bins * np.arange(n_block)[:, None]
+        sums = np.bincount(bins.ravel(), np.tile(weights, n_block), minlength=n_bins * n_block)
+        total[rows] = sums.reshape(n_block, n_bins)[:, :n_outputs]
     return total
+
+
+def total_votes(
+    codes: Codes, n_classes: int, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None
+) -> IntArray:
+    """Votes for each class on rows of codes, exact; see :meth:`Ballots.vote_totals`.
+
+    Examples
+    --------
+    >>> total_votes(np.array([[0, 1, 1], [2, 2, 0]], np.uint8), 2, [1, 1, 2], offsets=[1, 0])
+    array([[2, 3],
+           [3, 0]])
+    """
+    votes = _whole_numbers(n, codes.shape[1], "n", "voter")
+    constant = _whole_numbers(
+        np.zeros(n_classes) if offsets is None else offsets, n_classes, "offsets", "class"
+    )
+    largest = sum(votes.tolist()) + max(constant.tolist())
+    if largest == 0:
+        raise ValueError("Nobody has a vote: n and offsets are all zero.")
+    if largest > _LARGEST_TOTAL:
+        raise ValueError(
+            f"There are too many votes to count exactly, up to {largest}: divide n by a common factor."
+        )
+    return weigh_votes(codes, n_classes, votes) + constant
+
+
+def winners(totals: IntArray, fallback: int | None = None) -> npt.NDArray[np.intp]:
+    """Class with most votes in each row, the smallest class index in a tie; see :meth:`Ballots.predict`.
+
+    Examples
+    --------
+    >>> winners(np.array([[1, 1], [0, 2], [0, 0]]))
+    array([ 0,  1, -1])
+    """
+    if fallback is not None and not 0 <= fallback < totals.shape[1]:
+        raise ValueError(f"fallback must be a class index from 0 to {totals.shape[1] - 1}, not {fallback}.")
+    no_vote = totals.max(axis=1) == 0
+    return np.where(no_vote, -1 if fallback is None else fallback, totals.argmax(axis=1))
+
+
+def _whole_numbers(values: npt.ArrayLike, length: int, name: str, owner: str) -> IntArray:
+    array = np.asarray(values)
+    if array.shape != (length,):
+        raise ValueError(
+            f"{name} needs one number a {owner}, {length} in all, but its shape is {array.shape}."
+        )
+    if array.dtype.kind not in "biuf" or not np.all(
+        (array >= 0) & (array <= _LARGEST_TOTAL) & (array % 1 == 0)
+    ):
+        raise ValueError(f"{name} must be whole numbers, zero or more and at most {_LARGEST_TOTAL}.")
+    return array.astype(np.int64)
 
 
 def voter_counts(flags: Callable[[slice], BoolArray], counts: IntArray, n_voters: int) -> IntArray:
@@ -190,8 +282,10 @@ def pair_counts(flags: Callable[[slice], BoolArray], counts: IntArray, n_voters:
     total = np.zeros((n_voters, n_voters), dtype=np.int64)
     for rows in row_blocks(len(counts), n_voters):
         exact = _exact_type(counts[rows])
-        block = flags(rows).astype(exact)
-        total += (block.T @ (block * counts[rows, None].astype(exact))).astype(np.int64)
+        block: npt.NDArray[Any] = flags(rows).astype(exact)
+        # one and the same matrix on both sides costs half: the product is known to be symmetric
+        weighted = block if counts[rows].max() == 1 else block * counts[rows, None].astype(exact)
+        total += (block.T @ weighted).astype(np.int64)
     return total
 
 

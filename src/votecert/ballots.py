@@ -1,7 +1,7 @@
 """Votes and true labels, encoded and compressed: everything the bounds count on the rows.
 
 Symbols: d voters, c classes, m rows, n patterns (different rows), theta weights; ``v_k`` the weight of the
-voters that vote for class k, ``v_y`` the one of the true class, ``W`` the wrong-vote weight, ``M`` the margin.
+voters that vote for class k, ``v_y`` that of the true class, ``W`` the wrong-vote weight, ``M`` the margin.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ from votecert._patterns import (
     BoolArray,
     Codes,
     IntArray,
+    pack_flags,
     pair_counts,
     patterns_repeat,
     row_blocks,
+    total_votes,
     unique_rows,
     voter_counts,
+    votes_for,
     weigh_bits,
     weigh_votes,
+    winners,
 )
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-
-_LARGEST_TOTAL = 1 << 62  # vote totals stay below, safely inside int64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,15 +115,17 @@ class Ballots:
             raise ValueError(f"compress must be 'auto', True or False, not {compress!r}.")
         encoded = encode(votes, y, classes)
         if encoded.any_missing and can_abstain is False:
+            row, voter = divmod(int((encoded.codes == len(encoded.classes)).argmax()), encoded.codes.shape[1])
             raise ValueError(
-                "Some votes are missing although can_abstain=False: fill them in, or allow abstentions."
+                f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
+                "fill in the missing votes, or allow abstentions."
             )
         codes, labels = encoded.codes, encoded.labels
         can_abstain = encoded.any_missing if can_abstain is None else can_abstain
         rest = (encoded.classes, classes is not None, can_abstain)
         n_values = len(encoded.classes) + encoded.any_missing
         if compress is False or (compress == "auto" and not patterns_repeat(codes, labels, n_values)):
-            own = codes if codes.base is None else codes.copy()  # never hold on to the caller's array
+            own = codes if codes.base is None else codes.copy(order="C")  # never keep the caller's array
             return cls(own, labels, np.ones(len(codes), dtype=np.int64), *rest, np.arange(len(codes)))
         first, counts, pattern_of_row = unique_rows(codes, labels, n_values)
         return cls(codes.take(first, axis=0), labels[first], counts, *rest, pattern_of_row)
@@ -197,13 +201,13 @@ class Ballots:
     @cached_property
     def correct(self) -> BoolArray:
         """Which voters are right on each pattern, (n, d)."""
-        right: BoolArray = self.codes == self.labels[:, None].astype(self.codes.dtype)
+        right = self._is_correct(slice(None))
         right.flags.writeable = False
         return right
 
     @cached_property
     def _packed_correct(self) -> npt.NDArray[np.uint8]:
-        return np.packbits(self.correct, axis=1)
+        return pack_flags(self._is_correct, self.codes.shape)
 
     def correct_weight(self, theta: npt.ArrayLike) -> FloatArray:
         """Weight ``v_y`` of the voters that are right on each pattern, (n,)."""
@@ -218,7 +222,16 @@ class Ballots:
         return weigh_votes(self.codes, self.n_outputs, self._weights(theta))
 
     def margins(self, theta: npt.ArrayLike) -> FloatArray:
-        """Margin ``M = (v_y - max_{k != y} v_k)/2`` of each pattern; abstaining is a class that is never right."""
+        """Margin ``M = (v_y - max_{k != y} v_k)/2`` of each pattern, (n,).
+
+        Abstaining is one more class, never right.
+
+        Examples
+        --------
+        >>> ballots = Ballots.from_votes([["a", "b", "c"]], ["b"])
+        >>> ballots.margins([0.25, 0.5, 0.25])
+        array([0.125])
+        """
         if self.n_outputs == 2:
             return (self.correct_weight(theta) - self.wrong_weight(theta)) / 2
         votes = self.class_votes(theta)
@@ -240,7 +253,7 @@ class Ballots:
         values = np.asarray(values, dtype=np.float64)
         total = np.zeros(self.n_voters)
         for rows in row_blocks(*self.codes.shape):
-            total += values[rows] @ self.correct[rows].astype(np.float64)
+            total += values[rows] @ self._is_correct(rows).astype(np.float64)
         return total
 
     def sum_over_votes(self, values: npt.ArrayLike) -> FloatArray:
@@ -252,24 +265,27 @@ class Ballots:
         total = np.zeros(self.n_voters)
         for rows in row_blocks(*self.codes.shape):
             for output in range(self.n_outputs):
-                total += values[rows, output] @ (self.codes[rows] == output).astype(np.float64)
+                total += values[rows, output] @ votes_for(self.codes, output, rows).astype(np.float64)
         return total
 
     def voter_errors(self) -> IntArray:
         """Number of rows each voter gets wrong, (d,)."""
-        return voter_counts(self._wrong, self.counts, self.n_voters)
+        return voter_counts(self._is_wrong, self.counts, self.n_voters)
 
     def tandem_counts(self) -> IntArray:
         """Number of rows both voters of a pair get wrong, (d, d)."""
-        return pair_counts(self._wrong, self.counts, self.n_voters)
+        return pair_counts(self._is_wrong, self.counts, self.n_voters)
 
     def disagreements(self) -> IntArray:
         """Number of rows on which the votes of a pair differ, (d, d); two abstentions do not differ."""
-        agreements = np.zeros((self.n_voters, self.n_voters), dtype=np.int64)
+        if self.n_outputs == 2:
+            both_wrong = self.tandem_counts()
+            errors = np.diagonal(both_wrong)
+            return errors[:, None] + errors - 2 * both_wrong
+        same = np.zeros((self.n_voters, self.n_voters), dtype=np.int64)
         for output in range(self.n_outputs):
-            votes_for = partial(self._votes_for, output)
-            agreements += pair_counts(votes_for, self.counts, self.n_voters)
-        return self.n_rows - agreements
+            same += pair_counts(partial(votes_for, self.codes, output), self.counts, self.n_voters)
+        return self.n_rows - same
 
     def vote_totals(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> IntArray:
         """Votes for each class when voter i has ``n_i`` votes, (n_patterns, c), exact.
@@ -305,72 +321,23 @@ class Ballots:
         tied = ((totals == top[:, None]).sum(axis=1) > 1) & (top > 0)
         return int(self.counts[tied].sum())
 
-    def _wrong(self, rows: slice) -> BoolArray:
-        return ~self.correct[rows]
+    def _is_correct(self, rows: slice) -> BoolArray:
+        truth = self.labels[rows, None].astype(self.codes.dtype)
+        flags: BoolArray = self.codes[rows] == truth
+        return flags
 
-    def _votes_for(self, output: int, rows: slice) -> BoolArray:
-        votes: BoolArray = self.codes[rows] == output
-        return votes
+    def _is_wrong(self, rows: slice) -> BoolArray:
+        return ~self._is_correct(rows)
 
     def _weights(self, theta: npt.ArrayLike) -> FloatArray:
         weights = np.asarray(theta, dtype=np.float64)
         if weights.shape != (self.n_voters,):
             raise ValueError(
-                f"One weight a voter is needed, {self.n_voters} in all, but the shape is {weights.shape}."
+                f"theta needs one weight a voter, {self.n_voters}, but its shape is {weights.shape}."
             )
+        if not np.isfinite(weights).all():
+            raise ValueError("theta must be finite numbers, without NaN.")
         return weights
-
-
-def total_votes(
-    codes: Codes, n_classes: int, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None
-) -> IntArray:
-    """Votes for each class on rows of codes, exact; see :meth:`Ballots.vote_totals`.
-
-    Examples
-    --------
-    >>> total_votes(np.array([[0, 1, 1], [2, 2, 0]], np.uint8), 2, [1, 1, 2], offsets=[1, 0])
-    array([[2, 3],
-           [3, 0]])
-    """
-    votes = _whole_numbers(n, codes.shape[1], "n", "voter")
-    constant = _whole_numbers(
-        np.zeros(n_classes) if offsets is None else offsets, n_classes, "offsets", "class"
-    )
-    largest = sum(votes.tolist()) + max(constant.tolist())
-    if largest == 0:
-        raise ValueError("Nobody has a vote: n and offsets are all zero.")
-    if largest > _LARGEST_TOTAL:
-        raise ValueError(
-            f"There are too many votes to count exactly, up to {largest}: divide n by a common factor."
-        )
-    return weigh_votes(codes, n_classes, votes) + constant
-
-
-def winners(totals: IntArray, fallback: int | None = None) -> npt.NDArray[np.intp]:
-    """Class with most votes in each row, the smallest class index in a tie; see :meth:`Ballots.predict`.
-
-    Examples
-    --------
-    >>> winners(np.array([[1, 1], [0, 2], [0, 0]]))
-    array([ 0,  1, -1])
-    """
-    if fallback is not None and not 0 <= fallback < totals.shape[1]:
-        raise ValueError(f"fallback must be a class index from 0 to {totals.shape[1] - 1}, not {fallback}.")
-    no_vote = totals.max(axis=1) == 0
-    return np.where(no_vote, -1 if fallback is None else fallback, totals.argmax(axis=1))
-
-
-def _whole_numbers(values: npt.ArrayLike, length: int, name: str, owner: str) -> IntArray:
-    array = np.asarray(values)
-    if array.shape != (length,):
-        raise ValueError(
-            f"{name} needs one number a {owner}, {length} in all, but its shape is {array.shape}."
-        )
-    if array.dtype.kind not in "biuf" or not np.all(
-        (array >= 0) & (array <= _LARGEST_TOTAL) & (array % 1 == 0)
-    ):
-        raise ValueError(f"{name} must be whole numbers, zero or more and at most {_LARGEST_TOTAL}.")
-    return array.astype(np.int64)
 
 
 def _checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:
