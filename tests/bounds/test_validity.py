@@ -1,0 +1,165 @@
+"""Guarantees hold in simulation, and the checks that say so catch bounds that are broken on purpose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from checks import (
+    NEVER,
+    FiniteWorld,
+    check_coin_flips,
+    check_envelope,
+    check_payment,
+    check_rounding,
+    lucky_weights,
+)
+from problems import ballots, weights
+from scipy.stats import binom
+from votecert.bounds.bin_margin import BinMargin
+from votecert.bounds.dirichlet import Dirichlet
+from votecert.bounds.occam import Occam
+
+from votecert.bounds import BOUNDS
+from votecert.bounds.dirichlet_margin import DirichletMargin, FactorTwo
+from votecert.bounds.gibbs import Binomial
+from votecert.bounds.margins import BiggsGuedjPlus
+from votecert.bounds.test_set import TestSet
+from votecert.predictor import scaled_votes
+
+GUARANTEED = [name for name, bound in BOUNDS.items() if bound.is_guarantee]
+LEARNABLE = [name for name in GUARANTEED if name != "test-set"]
+
+
+@pytest.mark.parametrize("name", LEARNABLE)
+def test_lucky_coins_are_not_certified(name):
+    check_coin_flips(BOUNDS[name])
+
+
+@pytest.mark.parametrize("name", LEARNABLE)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_adversarial_weights_on_a_known_distribution(name, n_classes):
+    """An adversary who knows the truth looks for weights whose bound is too small."""
+    bound, delta, n_draws = BOUNDS[name], 0.2, 12
+    world = FiniteWorld(d=8, c=n_classes, n_atoms=40, seed=n_classes)
+    if bound.problem_with(world.atoms):
+        pytest.skip("the theorem does not cover this problem")
+    rng = np.random.default_rng(0)
+    candidates = [*rng.dirichlet(np.full(8, 0.3), size=4), *np.eye(8)[:2], np.full(8, 1 / 8)]
+    violated = 0
+    for _ in range(n_draws):
+        rows = world.sample(60, rng)
+        for theta in [*candidates, *lucky_weights(rows)[:4]]:
+            found = bound.evaluate(rows, theta, delta)
+            votes = found.terms.choice.get("votes", scaled_votes(theta))
+            if found.risk < world.risk(votes, found.terms.choice.get("offsets")):
+                violated += 1
+                break
+    assert violated <= binom.isf(NEVER, n_draws, delta)
+
+
+PAID = [
+    ("bg", {"margins": "margin"}),
+    ("bg+", {"margins": "margin"}),
+    ("bg++", {"margins": "margin"}),
+    ("dirichlet-margin", {"margins": "margin"}),
+    ("dirichlet-stochastic", {"margins": "margin"}),
+    ("ccpbb", {"offsets": "offset"}),
+]
+
+
+@pytest.mark.parametrize(("name", "single"), PAID)
+def test_grids_are_paid_for(name, single):
+    rows = ballots("two classes")
+    check_payment(BOUNDS[name], rows, weights("uneven", rows.n_voters), **single)
+
+
+class DroppedKl:
+    """Outward arithmetic that forgets the divergence from the prior."""
+
+    def __init__(self, ar):
+        self.ar = ar
+
+    def __getattr__(self, name):
+        return getattr(self.ar, name)
+
+    def categorical_kl(self, theta, pi):
+        return self.ar.number(0)
+
+    def dirichlet_kl(self, alpha, beta):
+        return self.ar.number(0)
+
+
+def without_kl(kind):
+    @dataclass(frozen=True)
+    class Mutant(kind):
+        def formula(self, ar, terms):
+            return super().formula(DroppedKl(ar), terms)
+
+    return Mutant()
+
+
+@pytest.mark.parametrize("kind", [Dirichlet, BinMargin, FactorTwo, Binomial, DirichletMargin])
+def test_a_dropped_divergence_is_caught(kind):
+    with pytest.raises(AssertionError, match="violated"):
+        check_coin_flips(without_kl(kind))
+
+
+def test_a_dropped_occam_prior_is_caught():
+    @dataclass(frozen=True)
+    class Mutant(Occam):
+        def formula(self, ar, terms):
+            return TestSet().formula(ar, terms)
+
+    with pytest.raises(AssertionError, match="violated"):
+        check_coin_flips(Mutant())
+
+
+def test_an_unpaid_grid_is_caught():
+    @dataclass(frozen=True)
+    class Mutant(BiggsGuedjPlus):
+        def formula(self, ar, terms):
+            return super().formula(ar, replace(terms, delta=terms.delta * len(self.margins)))
+
+    rows = ballots("two classes")
+    with pytest.raises(AssertionError, match="does not pay"):
+        check_payment(Mutant(), rows, weights("uniform", rows.n_voters), margins="margin")
+
+
+@pytest.mark.parametrize("kind", [Occam, Dirichlet, DirichletMargin, TestSet])
+def test_inward_rounding_is_caught(kind):
+    pytest.importorskip("mpmath")
+
+    @dataclass(frozen=True)
+    class Mutant(kind):
+        def from_terms(self, terms):
+            found = super().from_terms(terms)
+            return replace(found, risk=found.risk * (1 - 1e-7))
+
+    rows = ballots("two classes")
+    check_rounding(kind(), rows, weights("uneven", rows.n_voters))
+    with pytest.raises(AssertionError):
+        check_rounding(Mutant(), rows, weights("uneven", rows.n_voters))
+
+
+def ten_times_delta(kind):
+    @dataclass(frozen=True)
+    class Mutant(kind):
+        def evaluate(self, ballots, weights, delta, *, prior=None):
+            return super().evaluate(ballots, weights, min(0.99, 10 * delta), prior=prior)
+
+    return Mutant()
+
+
+@pytest.mark.parametrize("kind", [Occam, TestSet])
+def test_ten_times_delta_is_caught(kind):
+    check_envelope(kind(), 20)
+    with pytest.raises(AssertionError, match="below"):
+        check_envelope(ten_times_delta(kind), 20)
+
+
+def test_the_coin_flip_limit_is_improbable_enough():
+    assert binom.sf(binom.isf(NEVER, 20, 0.1), 20, 0.1) <= NEVER
+    assert math.isclose(sum(binom.pmf(np.arange(21), 20, 0.1)), 1)

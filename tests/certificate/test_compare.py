@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import votecert as vc
+
+
+def data(n_classes=2, m=500):
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=m)
+    votes = np.where(rng.random((m, 6)) < 0.8, y[:, None], rng.integers(n_classes, size=(m, 6)))
+    return votes, y
+
+
+def test_one_row_a_bound_with_guarantees_first():
+    table = vc.compare(*data(), weights=np.full(6, 1 / 6))
+    assert len(table) == len(vc.BOUNDS)
+    kinds = [certificate.is_guarantee for certificate in table]
+    assert kinds == sorted(kinds, reverse=True)
+    assert table["fo"].risk > table["dirichlet"].risk
+    assert table[0].risk == min(c.risk for c in table if c.is_guarantee)
+    assert {row["bound"] for row in table.to_dicts()} == set(vc.BOUNDS)
+
+
+def test_bounds_that_do_not_apply_are_skipped_with_a_reason():
+    table = vc.compare(*data(n_classes=3))
+    assert {"gz", "bg", "bg+", "bg++", "c-bound"} == set(table.skipped)
+    with pytest.raises(KeyError, match="two classes only"):
+        table["bg"]
+    with pytest.raises(KeyError, match="there are"):
+        table["nonsense"]
+
+
+def test_simultaneous_costs_more_and_says_so():
+    votes, y = data()
+    alone = vc.compare(votes, y, bounds=["fo", "so", "f2"])
+    together = vc.compare(votes, y, bounds=["fo", "so", "f2"], simultaneous=True)
+    for name in ("fo", "so", "f2"):
+        assert together[name].delta == pytest.approx(0.05 / 3)
+        assert together[name].risk > alone[name].risk
+    assert "together" in repr(together)
+    assert "each on its own" in repr(alone)
+
+
+def test_published_bounds_are_marked_wherever_they_are_shown():
+    text = repr(vc.compare(*data()))
+    for line in text.splitlines():
+        if line.startswith(("dirichlet-margin-published", "dirichlet-stochastic-published")):
+            assert "NOT A GUARANTEE" in line
+
+
+def test_paper_search_is_available_and_never_tighter_than_the_default_for_the_corrected_bound():
+    votes, y = data()
+    default = vc.compare(votes, y, bounds=["dirichlet-margin"])
+    paper = vc.compare(votes, y, bounds=["dirichlet-margin"], search="paper")
+    assert len(paper[0].options["margins"]) == 1000
+    assert default[0].risk <= paper[0].risk
+
+
+def test_learned_weights_are_learned_once():
+    votes, y = data()
+    table = vc.compare(votes, y, weights="learn", bounds=["occam", "fo"])
+    assert all(certificate.origin == "learned" for certificate in table)
