@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -76,18 +76,6 @@ def encode_votes(votes: Any, classes: npt.NDArray[Any]) -> Codes:
     parts = _read_votes(votes)
     _refuse_mixture(parts, None, classes)
     return _join_codes(parts, {label: code for code, label in enumerate(classes.tolist())})
-
-
-class _Part(Protocol):
-    """Some columns of labels: what occurs in them, and their codes once the class order is known."""
-
-    name: str
-    shape: tuple[int, int]
-    values: list[Label]
-    any_missing: bool
-    all_bool: bool
-
-    def encode(self, code_of: Mapping[Label, int], dtype: np.dtype[Any]) -> Codes: ...
 
 
 class _Numbers:
@@ -161,7 +149,12 @@ class _Objects:
         self._numbered: Codes = np.empty(self.shape, dtype=np.uint8)
         for rows in row_blocks(*self.shape):
             entries = array[rows].ravel().tolist()
-            numbers = np.fromiter(map(vocabulary.__getitem__, entries), dtype=np.int64, count=len(entries))
+            try:
+                numbers = np.fromiter(map(vocabulary.__getitem__, entries), np.int64, count=len(entries))
+            except TypeError as error:
+                if "unhashable" not in str(error):
+                    raise
+                raise TypeError(f"{name} must hold one label an entry, not lists or arrays.") from None
             if len(vocabulary.labels) > np.iinfo(self._numbered.dtype).max:
                 self._numbered = self._numbered.astype(np.uint32)
             self._numbered[rows] = numbers.reshape(-1, self.shape[1])
@@ -192,6 +185,9 @@ class _Vocabulary(dict[Any, int]):
         return len(self.labels)
 
 
+_Part: TypeAlias = _Numbers | _Objects  # some columns of labels: what occurs in them, and their codes
+
+
 def _is_missing(entry: Any) -> bool:
     if entry is None or entry is np.ma.masked or type(entry).__name__ in ("NAType", "NaTType"):
         return True
@@ -218,8 +214,9 @@ def _covers(known: npt.NDArray[Any], block: npt.NDArray[Any]) -> bool:
     """Whether all entries are known values; may say no when that would be costly to find out."""
     if not block.size or not known.size:
         return not block.size
-    if int(known[-1]) - int(known[0]) == len(known) - 1 and block.dtype.kind != "f":
-        return bool(block.min() >= known[0] and block.max() <= known[-1])
+    if int(known[-1]) - int(known[0]) == len(known) - 1:  # no gaps: any whole number in between is known
+        in_range = block.min() >= known[0] and block.max() <= known[-1]
+        return bool(in_range and (block.dtype.kind != "f" or (block == np.floor(block)).all()))
     return len(known) <= _FEW and sum(np.count_nonzero(block == value) for value in known) == block.size
 
 
@@ -341,7 +338,8 @@ def _refuse_shape(array: npt.NDArray[Any]) -> None:
 def _refuse_fractions(values: npt.NDArray[Any], name: str) -> None:
     if values.dtype.kind != "f":
         return
-    bad = values[(values != np.floor(values)) | (np.abs(values) > _EXACT_FLOAT)]
+    wide = values.astype(np.result_type(values, np.float64))  # half precision would overflow below
+    bad = wide[(wide != np.floor(wide)) | (np.abs(wide) > _EXACT_FLOAT)]
     if bad.size:
         raise ValueError(
             f"{name} holds {float(bad[0])!r}, which is no class label: use whole numbers, strings or bools. "

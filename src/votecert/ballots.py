@@ -60,6 +60,17 @@ class Ballots:
     Ballots(3 rows, 2 patterns, 3 voters, 2 classes)
     >>> ballots.voter_errors()
     array([3, 1, 0])
+
+    With weights, the mean weight of the right votes and the share of rows whose margin is not positive:
+
+    >>> theta = [0.25, 0.25, 0.5]
+    >>> ballots.mean(ballots.correct_weight(theta)), ballots.mean(ballots.margins(theta) <= 0)
+    (0.6666666666666666, 0.3333333333333333)
+
+    With whole-number votes, ties go to the first class:
+
+    >>> ballots.errors([1, 1, 0]), ballots.ties([1, 1, 0]), ballots.errors([1, 1, 0], offsets=[0, 1])
+    (3, 2, 1)
     """
 
     codes: Codes
@@ -71,9 +82,13 @@ class Ballots:
     pattern_of_row: npt.NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.codes, self.labels, self.counts, self.classes, self.pattern_of_row):
+        for name in ("codes", "labels", "counts", "classes", "pattern_of_row"):
+            array = getattr(self, name)
             if array is not None:
-                array.flags.writeable = False
+                object.__setattr__(
+                    self, name, frozen := array.view()
+                )  # a view: the giver's array stays as it is
+                frozen.flags.writeable = False
 
     @classmethod
     def from_votes(
