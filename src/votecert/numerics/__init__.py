@@ -1,7 +1,7 @@
 """Functions of floats and arrays that the bounds are made of.  Nothing here knows about votes."""
 
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic, exact
-from votecert.numerics.beta import beta_cdf, dirichlet_tail
+from votecert.numerics.beta import beta_cdf, beta_cdf_gradient, dirichlet_tail
 from votecert.numerics.binomial import (
     binomial_tail,
     binomial_tail_slope,
@@ -37,6 +37,7 @@ __all__ = [
     "OUTWARD",
     "Arithmetic",
     "beta_cdf",
+    "beta_cdf_gradient",
     "binary_kl",
     "binomial_tail",
     "binomial_tail_slope",

@@ -26,8 +26,9 @@ def floats(values: ArrayLike) -> Array:
 def in_blocks(function: Callable[..., Array], *arguments: Array) -> Array:
     """Return ``function(*arguments)`` for an elementwise function and arrays of one shape.
 
-    Several times faster than one call on a million elements, because a chain of NumPy operations on a large
-    array is bound by memory, not by arithmetic; in blocks the temporaries stay in the processor's cache.
+    The function may return several values per element, along leading axes.  Several times faster than one
+    call on a million elements, because a chain of NumPy operations on a large array is bound by memory, not by
+    arithmetic; in blocks the temporaries stay in the processor's cache.
 
     Examples
     --------
@@ -36,8 +37,7 @@ def in_blocks(function: Callable[..., Array], *arguments: Array) -> Array:
     """
     shape = arguments[0].shape
     flat = [np.ascontiguousarray(argument).reshape(-1) for argument in arguments]
-    result = np.empty(flat[0].size)
-    for begin in range(0, result.size, _BLOCK):
-        block = slice(begin, begin + _BLOCK)
-        result[block] = function(*(argument[block] for argument in flat))
-    return result.reshape(shape)
+    begins = range(0, max(flat[0].size, 1), _BLOCK)
+    parts = [function(*(argument[begin : begin + _BLOCK] for argument in flat)) for begin in begins]
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+    return whole.reshape(whole.shape[:-1] + shape)

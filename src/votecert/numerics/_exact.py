@@ -145,7 +145,7 @@ class ExactArithmetic:
         log_ways = self.log_binomial(m, k)
         p = self.kl_inverse_upper(self.number(k) / m, -log_delta / m)
         stop = self.number(10) ** -(self.digits + 5)
-        while True:
+        while p < 1:  # at one the limit is closer to one than the working precision
             room = 1 - p
             log_tail = self._mp.log(self.beta_cdf_up(room, m - k, k + 1))
             log_slope = log_ways + (m - k - 1) * self._mp.log(room) + self._mp.log(m - k)
@@ -153,9 +153,12 @@ class ExactArithmetic:
             step = (log_delta - log_tail) * self._mp.exp(log_tail - log_slope)
             p -= step
             if abs(step) <= stop * p:
-                return p
+                break
+        return p
 
     def _kl(self, q: Number, p: Number) -> Number:
+        if (p == 0 and q > 0) or (p == 1 and q < 1):
+            return self._mp.inf
         wrong = q * self._mp.log(q / p) if q > 0 else 0
         right = (1 - q) * self._mp.log((1 - q) / (1 - p)) if q < 1 else 0
         return wrong + right
