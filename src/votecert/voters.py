@@ -1,0 +1,277 @@
+"""Votes and scores of the members of fitted ensembles, in the labels the user knows.
+
+Rows are asked for in blocks, members in parallel, so that memory stays at the size of the answer.
+Symbols: m rows, d voters, c classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import gen_even_slices
+from sklearn.utils.parallel import Parallel, delayed
+
+from votecert._panels import Member, Panel, panel_of
+
+Labels = NDArray[Any]
+Floats = NDArray[np.floating[Any]]
+Progress = Callable[[int, int], None]
+Question = Callable[[Sequence[Member], Any], NDArray[Any]]
+
+BLOCK_SIZE = 32_768
+"""Rows asked for at a time: large enough to hide the cost of a call, small enough to stay in cache."""
+
+GROUPS_PER_JOB = 8
+"""Members are asked in groups: a task each costs time, too few of them leave workers idle at the end."""
+
+
+def collect_votes(
+    ensemble: Any,
+    X: Any,
+    *,
+    n_jobs: int | None = None,
+    block_size: int = BLOCK_SIZE,
+    progress: Progress | None = None,
+) -> Labels:
+    """The label that each member of a fitted ensemble gives each row.
+
+    Parameters
+    ----------
+    ensemble : fitted classifier, or sequence of fitted classifiers
+        - RandomForest, ExtraTrees, Bagging, AdaBoost, Voting and Stacking classifiers: their members vote;
+        - :class:`~votecert.stumps.DecisionStumps`: every stump votes;
+        - a pipeline, a parameter search or a FrozenEstimator around one of these: the same votes;
+        - a list or tuple of fitted classifiers, or of (name, classifier) pairs: each is one voter,
+          even if it is an ensemble itself;
+        - any other fitted classifier with ``classes_`` and ``predict``: one voter.
+    X : array-like, data frame or sparse matrix of shape (m, n_features)
+        What ``ensemble.predict`` takes.
+    n_jobs : int or None, default=None
+        Members asked at the same time, as in scikit-learn; ``joblib.parallel_config`` applies.
+    block_size : int, default=32768
+        Rows asked for at a time.
+    progress : callable, default=None
+        Called as ``progress(rows done, rows in all)`` after each block.
+
+    Returns
+    -------
+    votes : ndarray of shape (m, d)
+        Labels, with the dtype of the classes.
+
+    Raises
+    ------
+    TypeError
+        If members are not classifiers (gradient boosting adds up regression trees).
+    NotFittedError
+        If the ensemble, or a member of the list, is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from votecert.voters import collect_votes
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(5, random_state=0).fit(X[::2], y[::2])
+    >>> collect_votes(forest, X[1::2]).shape
+    (75, 5)
+    """
+    panel = panel_of(ensemble)
+    votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
+    question = partial(_votes_of, classes=panel.classes)
+    for rows, columns, answer in _ask(panel, X, question, n_jobs, block_size, progress):
+        votes[rows, columns] = answer
+    return votes
+
+
+def collect_scores(
+    ensemble: Any,
+    X: Any,
+    *,
+    dtype: type[np.float32] | type[np.float64] = np.float64,
+    n_jobs: int | None = None,
+    block_size: int = BLOCK_SIZE,
+    progress: Progress | None = None,
+) -> Floats:
+    """The probability that each member of a fitted ensemble gives each class, for soft votes.
+
+    Members without ``predict_proba`` give all to the class they vote for.
+
+    Parameters
+    ----------
+    ensemble, X, n_jobs, block_size, progress
+        As in :func:`collect_votes`.
+    dtype : numpy.float32 or numpy.float64, default=numpy.float64
+        Precision of the scores.
+
+    Returns
+    -------
+    scores : ndarray of shape (m, d, c)
+        Classes in the order of :func:`voter_classes`; 0 for classes that a member never saw.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from votecert.voters import collect_scores
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X[::2], y[::2])
+    >>> scores = collect_scores(forest, X[1::2])
+    >>> bool(abs(scores.mean(axis=1) - forest.predict_proba(X[1::2])).max() < 1e-12)
+    True
+    """
+    panel = panel_of(ensemble)
+    scores = np.zeros((_n_rows(X), panel.n_voters, len(panel.classes)), dtype=dtype)
+    for rows, columns, answer in _ask(panel, X, _scores_of, n_jobs, block_size, progress):
+        scores[rows, columns] = answer
+    return scores
+
+
+def out_of_bag_votes(
+    ensemble: Any,
+    X: Any,
+    *,
+    n_jobs: int | None = None,
+    block_size: int = BLOCK_SIZE,
+    progress: Progress | None = None,
+) -> np.ma.MaskedArray[Any, Any]:
+    """The votes of bagged members on the fitting rows that they were not fitted on.
+
+    Parameters
+    ----------
+    ensemble : fitted forest or BaggingClassifier, or a pipeline or search around one
+        It must have been fitted with bags that leave rows out.
+    X : array-like, data frame or sparse matrix of shape (m, n_features)
+        Exactly the rows that the ensemble was fitted on, in the same order.
+    n_jobs, block_size, progress
+        As in :func:`collect_votes`.
+
+    Returns
+    -------
+    votes : numpy.ma.MaskedArray of shape (m, d)
+        Labels; masked (a missing vote) where the row was in the member's bag. In-bag votes are not
+        kept under the mask.
+
+    Notes
+    -----
+    A step of a pipeline in front of the ensemble was fitted on all rows, so through it out-of-bag rows
+    are not entirely new to the members.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from votecert.stumps import paper_forest
+    >>> from votecert.voters import out_of_bag_votes
+    >>> X, y = load_iris(return_X_y=True)
+    >>> votes = out_of_bag_votes(paper_forest(random_state=0).fit(X, y), X)
+    >>> votes.shape, bool(votes.mask.any(axis=0).all())
+    ((150, 10), True)
+    """
+    panel = panel_of(ensemble)
+    in_bag = _in_bag(panel, _n_rows(X))
+    votes = collect_votes(ensemble, X, n_jobs=n_jobs, block_size=block_size, progress=progress)
+    votes[in_bag] = panel.classes[0]
+    return np.ma.MaskedArray(votes, mask=in_bag)
+
+
+def voter_classes(ensemble: Any) -> Labels:
+    """The labels that the members of a fitted ensemble may give, in the order of their scores.
+
+    Parameters
+    ----------
+    ensemble : fitted classifier, or sequence of fitted classifiers
+        As in :func:`collect_votes`.
+
+    Returns
+    -------
+    classes : ndarray of shape (c,)
+        ``ensemble.classes_``; for a list of classifiers all of their classes together, sorted.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from votecert.voters import voter_classes
+    >>> first = DummyClassifier().fit([[0], [1]], ["cat", "dog"])
+    >>> second = DummyClassifier().fit([[0], [1]], ["bird", "dog"])
+    >>> voter_classes([first, second]).tolist()
+    ['bird', 'cat', 'dog']
+    """
+    return panel_of(ensemble).classes
+
+
+def _ask(
+    panel: Panel,
+    X: Any,
+    question: Question,
+    n_jobs: int | None,
+    block_size: int,
+    progress: Progress | None,
+) -> Iterator[tuple[slice, slice, Any]]:
+    """The answers of all members, as (rows, columns, answers of some members on these rows)."""
+    if block_size < 1:
+        raise ValueError(f"block_size must be at least 1; got {block_size}.")
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()  # the sparse format whose rows can be cut
+    n_rows = _n_rows(X)
+    groups = _groups(panel.members, GROUPS_PER_JOB * effective_n_jobs(n_jobs))
+    # A hint, not a backend: trees release the interpreter lock, and processes would be sent every member
+    # for every block. joblib.parallel_config overrules it.
+    with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+        # An empty X makes one block as well: the ensemble itself then says what is wrong with it.
+        for start in range(0, max(n_rows, 1), block_size):
+            rows = slice(start, min(start + block_size, n_rows))
+            block = panel.ready(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+            answers = parallel(delayed(question)(members, block) for _, members in groups)
+            for (columns, _), answer in zip(groups, answers, strict=True):
+                yield rows, columns, answer
+            if progress is not None:
+                progress(rows.stop, n_rows)
+
+
+def _groups(members: Sequence[Member], n_groups: int) -> list[tuple[slice, Sequence[Member]]]:
+    """The members in about equal groups, each with the columns of its voters."""
+    groups, column = [], 0
+    for part in gen_even_slices(len(members), min(n_groups, len(members))):
+        n_voters = sum(member.n_voters for member in members[part])
+        groups.append((slice(column, column + n_voters), members[part]))
+        column += n_voters
+    return groups
+
+
+def _votes_of(members: Sequence[Member], X: Any, classes: Labels) -> Labels:
+    return classes.take(np.concatenate([member.votes(X) for member in members], axis=1))
+
+
+def _scores_of(members: Sequence[Member], X: Any) -> Floats:
+    return np.concatenate([member.scores(X) for member in members], axis=1)
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if getattr(X, "shape", None) else len(X)
+
+
+def _in_bag(panel: Panel, n_rows: int) -> NDArray[np.bool_]:
+    """Which rows each member was fitted on."""
+    bags = getattr(panel.source, "estimators_samples_", None)
+    if bags is None:
+        raise TypeError(
+            "Only forests and BaggingClassifier remember their bags, so only they have out-of-bag votes."
+        )
+    fitted_on = panel.source._n_samples
+    if n_rows != fitted_on:
+        raise ValueError(
+            f"X has {n_rows} rows and the ensemble was fitted on {fitted_on}; out-of-bag votes need exactly "
+            "the fitting rows, in their order."
+        )
+    in_bag = np.zeros((n_rows, len(bags)), dtype=bool)
+    for column, bag in enumerate(bags):
+        in_bag[bag, column] = True
+    if in_bag.all():
+        raise ValueError(
+            "Every row is in every bag; fit the ensemble with bootstrap=True or a smaller max_samples."
+        )
+    return in_bag
