@@ -45,7 +45,7 @@ def encode(votes: Any, y: Any, classes: Any = None) -> Encoded:
     Returns
     -------
     Encoded
-        ``codes`` is a view (it has a ``base``) when the votes already are the codes; nothing is copied then.
+        ``codes`` may be a view (then it has a ``base``), of the votes themselves if these are codes already.
 
     Examples
     --------
@@ -289,10 +289,10 @@ def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
     dtype = np.min_scalar_type(len(code_of))
     if len(parts) == 1:
         return parts[0].encode(code_of, dtype)
-    out = np.empty((parts[0].shape[0], len(parts)), dtype=dtype)
+    by_voter = np.empty((len(parts), parts[0].shape[0]), dtype=dtype)  # columns are written fastest as rows
     for position, part in enumerate(parts):
-        out[:, position] = part.encode(code_of, dtype)[:, 0]
-    return out
+        by_voter[position] = part.encode(code_of, dtype)[:, 0]
+    return by_voter.T
 
 
 def _inferred(parts: Iterable[_Part]) -> npt.NDArray[Any]:

@@ -135,12 +135,12 @@ class Ballots:
                 f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
                 "fill in the missing votes, or allow abstentions."
             )
-        codes, labels = encoded.codes, encoded.labels
+        codes, labels = np.ascontiguousarray(encoded.codes), encoded.labels
         can_abstain = encoded.any_missing if can_abstain is None else can_abstain
         rest = (encoded.classes, classes is not None, can_abstain)
         n_values = len(encoded.classes) + encoded.any_missing
         if compress is False or (compress == "auto" and not patterns_repeat(codes, labels, n_values)):
-            own = codes if codes.base is None else codes.copy(order="C")  # never keep the caller's array
+            own = codes if codes.base is None else codes.copy()  # never keep the caller's array
             return cls(own, labels, np.ones(len(codes), dtype=np.int64), *rest, np.arange(len(codes)))
         first, counts, pattern_of_row = unique_rows(codes, labels, n_values)
         return cls(codes.take(first, axis=0), labels[first], counts, *rest, pattern_of_row)
