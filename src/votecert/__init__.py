@@ -1,1 +1,28 @@
-"""Risk certificates for voting classifiers."""
+"""Risk certificates for voting classifiers.
+
+A certificate is an upper bound on the true error of a weighted majority vote that holds with probability
+1 - delta although the weights were learned on the same rows.
+"""
+
+from votecert.ballots import Ballots
+from votecert.bounds import BOUNDS
+from votecert.certificate import Certificate, CertificateTable, certify, compare
+from votecert.learning.learn import learn
+from votecert.stumps import DecisionStumps, paper_forest
+from votecert.voters import collect_scores, collect_votes
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BOUNDS",
+    "Ballots",
+    "Certificate",
+    "CertificateTable",
+    "DecisionStumps",
+    "certify",
+    "collect_scores",
+    "collect_votes",
+    "compare",
+    "learn",
+    "paper_forest",
+]

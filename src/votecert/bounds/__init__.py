@@ -1,1 +1,67 @@
-"""Every bound of the library, by id."""
+"""Every bound of the library, by id. A new bound is one class in one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from votecert.bounds.base import Bound, Evaluation, Terms, UnsupportedProblem
+from votecert.bounds.c_bound import CBound
+from votecert.bounds.chebyshev import ChebyshevCantelliBennett, ChebyshevCantelliTandem
+from votecert.bounds.dirichlet import Dirichlet
+from votecert.bounds.dirichlet_margin import (
+    DirichletMargin,
+    DirichletMarginPublished,
+    DirichletStochastic,
+    DirichletStochasticPublished,
+    FactorTwo,
+)
+from votecert.bounds.gibbs import Binomial, FirstOrder, SecondOrder
+from votecert.bounds.margins import BiggsGuedj, BiggsGuedjPlus, BiggsGuedjPlusPlus, GaoZhou
+from votecert.bounds.occam import Occam
+from votecert.bounds.test_set import TestSet
+
+BOUNDS: Mapping[str, Bound] = MappingProxyType(
+    {
+        bound.id: bound
+        for bound in (
+            Occam(),
+            Dirichlet(),
+            FirstOrder(),
+            SecondOrder(),
+            Binomial(),
+            FactorTwo(),
+            ChebyshevCantelliTandem(),
+            ChebyshevCantelliBennett(),
+            CBound(),
+            GaoZhou(),
+            BiggsGuedj(),
+            BiggsGuedjPlus(),
+            BiggsGuedjPlusPlus(),
+            DirichletMargin(),
+            DirichletMarginPublished(),
+            DirichletStochastic(),
+            DirichletStochasticPublished(),
+            TestSet(),
+        )
+    }
+)
+"""The registered bounds with their default options, by id."""
+
+
+def find_bound(bound: str | Bound) -> Bound:
+    """A bound from its id, or itself.
+
+    Examples
+    --------
+    >>> find_bound("fo").title
+    'First order'
+    """
+    if isinstance(bound, Bound):
+        return bound
+    if bound not in BOUNDS:
+        raise ValueError(f"There is no bound {bound!r}. Known bounds: {', '.join(BOUNDS)}.")
+    return BOUNDS[bound]
+
+
+__all__ = ["BOUNDS", "Bound", "Evaluation", "Terms", "UnsupportedProblem", "find_bound"]

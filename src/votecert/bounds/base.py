@@ -154,6 +154,7 @@ class Bound(ABC):
     multiclass: ClassVar[bool] = True
     differentiable: ClassVar[bool] = False
     posterior: ClassVar[str | None] = None
+    counts_errors: ClassVar[bool] = False
     caveat: ClassVar[str | None] = None
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:

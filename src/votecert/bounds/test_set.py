@@ -27,10 +27,11 @@ class TestSet(Bound):
     id: ClassVar[str] = "test-set"
     title: ClassVar[str] = "Test set (Clopper-Pearson)"
     references: ClassVar[tuple[str, ...]] = ("clopper1934", "langford2005")
+    counts_errors: ClassVar[bool] = True
     caveat: ClassVar[str | None] = "Only for weights that were fixed without looking at these rows."
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        return {"errors": ballots.errors(scaled_votes(weights))}
+        return {"errors": ballots.errors(scaled_votes(weights), fallback=choice.get("fallback"))}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         errors = int(terms.statistics["errors"])

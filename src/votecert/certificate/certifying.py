@@ -151,7 +151,8 @@ def compare(
     Parameters
     ----------
     votes, y, weights, delta, classes, can_abstain, fallback, prior, search, voters, **learning
-        As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam".
+        As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam"; the other bounds
+        are about the vote with these weights, without the constant voters that "occam" may add.
     bounds : iterable of ids or bounds, optional
         Which bounds; all registered ones that cover the problem by default.
     simultaneous : bool, default=False
@@ -181,9 +182,6 @@ def compare(
     if search == "paper":
         methods = [method.in_paper_search() for method in methods]
     theta, origin = read_weights(weights, rows.n_voters)
-    if theta is None:
-        found = learn_on(rows, BOUNDS["occam"], delta, **learning)
-        theta = np.array(found.terms.weights)
     maker = Maker(
         rows=rows,
         origin=origin,
@@ -191,11 +189,19 @@ def compare(
         fallback=fallback_index(fallback, rows),
         voters=voter_names(votes, voters, rows.n_voters),
     )
-    usable = [method for method in methods if method.problem_with(rows) is None]
-    skipped = {method.id: str(method.problem_with(rows)) for method in methods if method not in usable}
-    sharing = sum(method.is_guarantee for method in usable)
-    share = delta / max(1, sharing) if simultaneous else delta
-    certificates = [maker.make(method, theta, share, {}) for method in usable]
+    skipped = {method.id: problem for method in methods if (problem := maker.problem_with(method))}
+    methods = [method for method in methods if method.id not in skipped]
+    sharing = max(1, sum(method.is_guarantee for method in methods))
+    share = delta / sharing if simultaneous else delta
+    certificates = []
+    if theta is None:
+        occam = next((method for method in methods if method.id == "occam"), BOUNDS["occam"])
+        found = maker.evaluate(occam, None, share, learning)
+        theta = np.array(found.terms.weights)
+        if occam in methods:
+            certificates.append(maker.write(occam, found, share))
+            methods.remove(occam)
+    certificates += [maker.make(method, theta, share, {}) for method in methods]
     certificates.sort(key=lambda certificate: (not certificate.is_guarantee, certificate.risk))
     return CertificateTable(tuple(certificates), "bound", skipped, simultaneous)
 
@@ -229,22 +235,36 @@ class Maker:
         """Evaluate (or learn by) one bound and write the certificate."""
         return self.write(method, self.evaluate(method, theta, delta, learning), delta)
 
+    def problem_with(self, method: Bound) -> str | None:
+        """Say why the bound does not cover these rows or weights, or None when it does."""
+        if method.id == "test-set" and self.origin == "learned":
+            return (
+                "The bound 'test-set' does not cover weights learned on these rows. Use bound='occam', or "
+                "learn the weights on other rows and pass them as an array."
+            )
+        if isinstance(self.rows, Scores) and not method.counts_errors:
+            return f"The bound {method.id!r} does not cover soft votes; use 'occam'."
+        return method.problem_with(self.rows)
+
     def evaluate(
         self, method: Bound, theta: Floats | None, delta: float, learning: dict[str, Any]
     ) -> Evaluation:
         """The bound at the given weights, or at learned ones."""
-        if method.id == "test-set" and self.origin == "learned":
-            raise ValueError(
-                "The test-set bound does not cover weights learned on these rows. Use bound='occam', or "
-                "learn the weights on other rows and pass them as an array."
-            )
-        if isinstance(self.rows, Scores) and method.id not in ("occam", "test-set"):
-            raise UnsupportedProblem(f"The bound {method.id!r} does not cover soft votes; use 'occam'.")
+        if problem := self.problem_with(method):
+            raise UnsupportedProblem(problem)
         if theta is None:
             return learn_on(self.rows, method, delta, prior=self.prior, fallback=self.fallback, **learning)
         if learning:
             raise TypeError(f"{', '.join(learning)} can only be used with weights='learn'.")
-        return method.evaluate(self.rows, theta, delta, prior=self.prior)
+        found = method.evaluate(self.rows, theta, delta, prior=self.prior)
+        if self.fallback is None or not method.counts_errors:
+            return found
+        return self.at(method, found, delta)
+
+    def at(self, method: Bound, found: Evaluation, delta: float) -> Evaluation:
+        """The bound for an already found vote on these rows, with the fallback in force."""
+        choice = {**found.terms.choice, "fallback": self.fallback}
+        return method.at(self.rows, np.array(found.terms.weights), delta, choice, prior=self.prior)
 
     def make_groups(
         self,
@@ -260,21 +280,19 @@ class Maker:
         need not be split off before learning. The fitted list would need its own held-out rows in every
         group; it is left out unless it was fitted on other rows.
         """
-        share, choice = delta / len(masks), None
+        share, learned = delta / len(masks), None
         if theta is None:
             if learning.get("prior_votes") is None:
                 learning = {**learning, "split": 0.0}
-            found = self.evaluate(method, None, share, learning)
-            theta = np.array(found.terms.weights)
-            choice = found.terms.choice if "votes" in found.terms.choice else None
+            learned = self.evaluate(method, None, share, learning)
+            theta = np.array(learned.terms.weights)
         certificates = []
         for name, mask in masks.items():
             maker = replace(self, rows=self.rows.subset(mask), group=name)
-            if choice is None:
-                certificates.append(maker.make(method, theta, share, {}))
+            if learned is not None and method.counts_errors:
+                certificates.append(maker.write(method, maker.at(method, learned, share), share))
             else:
-                at = method.at(maker.rows, theta, share, choice, prior=self.prior)
-                certificates.append(maker.write(method, at, share))
+                certificates.append(maker.make(method, theta, share, {}))
         return CertificateTable(tuple(certificates), "group", simultaneous=True)
 
     def write(self, method: Bound, found: Evaluation, delta: float) -> Certificate:

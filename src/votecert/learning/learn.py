@@ -1,0 +1,198 @@
+"""``learn``: the weights that make a bound smallest, on the rows that certify them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.ballots import Ballots
+from votecert.bounds import BOUNDS, find_bound
+from votecert.bounds.base import Bound, Evaluation, UnsupportedProblem
+from votecert.bounds.occam import Occam
+from votecert.inputs import Rows, check_delta, read_prior, read_rows
+from votecert.learning.whole_votes import learn_occam
+from votecert.scores import Scores
+
+Callback = Callable[[dict[str, Any]], None]
+
+TIME_BUDGET = 60.0
+"""Seconds that the discrete search may take by default."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Learned weights with the bound that covers them.
+
+    Attributes
+    ----------
+    weights : (d,) array
+        Summing to one.
+    offsets : (c,) array
+        Votes of the constant voters on the scale of the weights; zero unless the objective uses them.
+    concentration : float or None
+        K, for objectives with a Dirichlet posterior.
+    risk : float
+        The bound at these weights, valid although they were learned on the same rows.
+    objective : str
+        Id of the minimised bound.
+    evaluation : Evaluation
+        All that the bound was computed from.
+    """
+
+    weights: npt.NDArray[np.float64]
+    offsets: npt.NDArray[np.float64]
+    concentration: float | None
+    risk: float
+    objective: str
+    evaluation: Evaluation
+
+
+def learn(
+    votes: Any = None,
+    y: Any = None,
+    *,
+    objective: str | Bound = "occam",
+    delta: float = 0.05,
+    method: Literal["lbfgs", "adam"] = "lbfgs",
+    random_state: int = 0,
+    classes: Any = None,
+    can_abstain: bool | None = None,
+    scores: Any = None,
+    prior: npt.ArrayLike | None = None,
+    split: float = 0.25,
+    prior_votes: Any = None,
+    prior_y: Any = None,
+    time_budget: float | None = None,
+    callback: Callback | None = None,
+) -> Learned:
+    """Find the weights with the smallest bound.
+
+    Parameters
+    ----------
+    votes, y, classes, can_abstain, scores, prior, delta
+        As for :func:`votecert.certify`.
+    objective : str or Bound, default="occam"
+        The bound to minimise.
+    method : {"lbfgs", "adam"}
+        For smooth objectives: full-batch descent, or the paper's mini-batch protocol. "occam" has its own
+        discrete search.
+    random_state : int, default=0
+        Seed of the split and of random starts. Choose it once: trying seeds until the number is small
+        voids the guarantee.
+    split : float, default=0.25
+        "occam" only: share of the rows spent on fitting a short list of weighted votes that the other
+        rows certify; 0 turns the list off.
+    prior_votes, prior_y : optional
+        "occam" only: votes and labels of *other* rows (out-of-bag, out-of-fold) to fit the list on, at no
+        cost in certifying rows. With ``scores``, the scores of those rows.
+    time_budget : float, optional
+        Seconds after which the best weights so far are returned.
+    callback : callable, optional
+        Called now and then with a dictionary (iteration, value, seconds).
+
+    Returns
+    -------
+    Learned
+
+    Examples
+    --------
+    >>> import numpy as np, votecert as vc
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> votes = np.where(rng.random((1000, 5)) < [0.9, 0.6, 0.6, 0.6, 0.6], y[:, None], 1 - y[:, None])
+    >>> found = vc.learn(votes, y, objective="f2")
+    >>> int(found.weights.argmax())
+    0
+    """
+    check_delta(delta)
+    rows = read_rows(votes, y, scores, classes, can_abstain)
+    bound = find_bound(objective)
+    found = learn_on(
+        rows,
+        bound,
+        delta,
+        method=method,
+        random_state=random_state,
+        prior=read_prior(prior, rows.n_voters),
+        split=split,
+        prior_votes=prior_votes,
+        prior_y=prior_y,
+        time_budget=time_budget,
+        callback=callback,
+    )
+    return Learned(
+        weights=np.array(found.terms.weights),
+        offsets=np.array(found.terms.choice.get("offsets", [0] * rows.n_classes))
+        / max(1, sum(found.terms.choice.get("votes", [1]))),
+        concentration=found.terms.choice.get("concentration"),
+        risk=found.risk,
+        objective=bound.id,
+        evaluation=found,
+    )
+
+
+def learn_on(
+    rows: Rows,
+    bound: Bound,
+    delta: float,
+    *,
+    method: Literal["lbfgs", "adam"] = "lbfgs",
+    random_state: int = 0,
+    prior: npt.NDArray[np.float64] | None = None,
+    fallback: int | None = None,
+    split: float = 0.25,
+    prior_votes: Any = None,
+    prior_y: Any = None,
+    time_budget: float | None = None,
+    callback: Callback | None = None,
+) -> Evaluation:
+    """:func:`learn` on rows that are already encoded."""
+    if isinstance(bound, Occam):
+        return learn_occam(
+            rows,
+            delta,
+            bound=bound,
+            split=split,
+            random_state=random_state,
+            prior_rows=_other_rows(rows, prior_votes, prior_y),
+            fallback=fallback,
+            time_budget=TIME_BUDGET if time_budget is None else time_budget,
+            callback=callback,
+        )
+    if prior_votes is not None:
+        raise TypeError("prior_votes is for the objective 'occam'; others take prior=, one number a voter.")
+    if isinstance(rows, Scores):
+        raise UnsupportedProblem(f"The bound {bound.id!r} does not cover soft votes; use 'occam'.")
+    if problem := bound.problem_with(rows):
+        raise UnsupportedProblem(problem)
+    if not bound.differentiable:
+        smooth = ", ".join(name for name, other in BOUNDS.items() if other.differentiable)
+        raise ValueError(f"Weights cannot be learned by {bound.id!r}. Use 'occam' or one of: {smooth}.")
+    from votecert.learning.adam import adam
+    from votecert.learning.smooth import minimise
+
+    if method == "adam":
+        return adam(rows, bound, delta, prior=prior, random_state=random_state, callback=callback)
+    if method != "lbfgs":
+        raise ValueError(f"method must be 'lbfgs' or 'adam', not {method!r}.")
+    return minimise(
+        rows, bound, delta, prior=prior, random_state=random_state, time_budget=time_budget, callback=callback
+    )
+
+
+def _other_rows(rows: Rows, votes: Any, y: Any) -> Rows | None:
+    """The rows that the list is fitted on, with the classes of the certifying rows."""
+    if votes is None and y is None:
+        return None
+    if votes is None or y is None:
+        raise TypeError("prior_votes and prior_y go together.")
+    if isinstance(rows, Scores):
+        return Scores.from_scores(votes, y, classes=rows.classes.tolist())
+    other = Ballots.from_votes(votes, y, classes=rows.classes.tolist())
+    if other.n_voters != rows.n_voters:
+        raise ValueError(f"prior_votes has {other.n_voters} voters, the certifying rows have {rows.n_voters}.")
+    return other
