@@ -202,7 +202,8 @@ def _panel_of_list(entries: Sequence[Any]) -> Panel:
         raise ValueError("The list of classifiers is empty; it needs at least one fitted classifier.")
     voters: list[tuple[str, Any]] = []
     for position, entry in enumerate(entries):
-        label, estimator = entry if isinstance(entry, tuple) and len(entry) == 2 else (position, entry)
+        named = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+        label, estimator = entry if named else (position, entry)
         voters.append((f"Voter {label!r} ({type(estimator).__name__})", estimator))
     own = [classes_of(estimator, name) for name, estimator in voters]
     if len({labels.dtype.kind in "OSU" for labels in own}) > 1:
@@ -271,7 +272,9 @@ def classes_of(estimator: Any, name: str) -> Labels:
     tagged = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
     kind = get_tags(estimator).estimator_type if tagged else None
     if kind not in ("classifier", None):
-        raise TypeError(f"{name} is a {kind.replace('_', ' ')}, and only classifiers can vote.")
+        raise TypeError(
+            f"{name} cannot vote: scikit-learn calls it {kind!r}, and only classifiers give labels."
+        )
     # Some scikit-learn classifiers cannot predict until they are fitted, and should say just that.
     if isinstance(estimator, type) or not (hasattr(estimator, "predict") or kind == "classifier"):
         raise TypeError(f"{name} is not a fitted classifier: {estimator!r:.100} cannot predict.")
