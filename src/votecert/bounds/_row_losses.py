@@ -1,0 +1,180 @@
+r"""How often a vote sampled from Dir(K theta) errs on a row, by some margin: upper bounds, row by row.
+
+Symbols: ``v_y`` the weight of the true class on the row, ``v_k`` of a rival class k, ``s = v_y + v_k``; V the
+class votes of the sampled weights, so V ~ Dir(K v); ``S = V_y + V_k`` and ``rho = V_y / S``. Then
+rho ~ Beta(K v_y, K v_k) and S ~ Beta(K s, K (1 - s)) are independent.
+
+The sampled vote *loses* by margin g, with exponent e, when for some rival ``rho <= 1/2 + g / S^e``:
+
+* e = 0, "ratio": ``V_y <= (1/2 + g) (V_y + V_k)``;
+* e = 1/2, "root": ``V_y - V_k <= 2 g sqrt(V_y + V_k)``;
+* e = 1, "difference": ``V_y - V_k <= 2 g``.
+
+With two classes S = 1 and the three are the same. A rival without votes never matters: another one has more,
+or the true class has all. The probability of losing is at most the sum over the rivals, and at most
+``I_{1/2+g}(K v_y, K (1 - v_y))``, because for given V_y a rival is strongest when it has all the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import MARGIN_SLACK, Floats
+from votecert.numerics import beta_cdf
+from votecert.numerics._arrays import in_blocks
+
+Indices: TypeAlias = NDArray[np.intp]
+
+EXPONENTS = {"ratio": 0.0, "root": 0.5, "difference": 1.0}
+"""How the margin scales with the share S of the two classes that compete."""
+
+NEGLIGIBLE = 1e-13
+"""Rows that lose more rarely than this are not worth a closer look."""
+
+FEW = 4096
+"""Below this many rows (or pairs of class votes) looking for equal ones does not pay."""
+
+_CELLS = 2**16
+
+_REACH = 7.5
+"""Standard deviations below its mean beyond which S is put at zero."""
+
+
+@dataclass(frozen=True)
+class RowVotes:
+    """Class votes seen from the true class: one line for each pattern of votes.
+
+    Attributes
+    ----------
+    right : (n,) array
+        Weight of the true class.
+    rivals : (n, r) array
+        Weights of the other outputs.
+    share : (n,) array
+        Share of the rows that are this pattern; sums to one.
+    """
+
+    right: Floats
+    rivals: Floats
+    share: Floats
+
+    @classmethod
+    def of(cls, ballots: Ballots, weights: Floats) -> Self:
+        """The class votes of these ballots."""
+        share = ballots.counts / ballots.n_rows
+        if ballots.n_outputs == 2:
+            right = np.clip(ballots.correct_weight(weights), 0, 1)
+            return cls(right, (1 - right)[:, None], share)
+        votes = np.clip(ballots.class_votes(weights), 0, 1)
+        is_right = np.arange(votes.shape[1]) == ballots.labels[:, None]
+        return cls(votes[is_right], votes[~is_right].reshape(len(votes), -1), share)
+
+
+def mean_loss_upper(votes: RowVotes, K: float, margin: float, exponent: float) -> float:
+    """Bound the share of lost rows, expected over the sampled vote, from above; rounding included.
+
+    Examples
+    --------
+    >>> votes = RowVotes(np.array([0.5, 1.0]), np.array([[0.5], [0.0]]), np.array([0.5, 0.5]))
+    >>> round(mean_loss_upper(votes, K=10.0, margin=0.0, exponent=0.5), 9)
+    0.25
+    """
+    if votes.rivals.shape[1] == 1:
+        right, share = _merged(votes.right, votes.share)
+        losses = _beaten_by_the_rest(right, K, margin)
+    else:
+        share = votes.share
+        losses = _beaten_by_the_rest(votes.right, K, margin)
+        rows = np.flatnonzero(losses > NEGLIGIBLE)
+        losses[rows] = np.minimum(losses[rows], _sum_over_rivals(votes, rows, K, margin, exponent))
+    return min(1.0, float(share @ losses) + 1e-10 * (1 + K / 1e10))
+
+
+def pair_loss_upper(right: Floats, rival: Floats, K: float, margin: float, exponent: float) -> Floats:
+    """Bound ``P(rho <= 1/2 + g / S^e)`` from above for each pair of class votes.
+
+    Notes
+    -----
+    The conditional probability ``h(S) = I_{1/2 + g/S^e}(K v_y, K v_k)`` falls with S. Cutting at nodes
+    ``0 = t_0 < t_1 < ... < t_J`` and putting the left end for S in each piece,
+    ``E h(S) <= h(t_J) + sum_j F(t_j) (h(t_{j-1}) - h(t_j))`` with F the distribution function of S.
+    """
+    if exponent == 0 or margin == 0:
+        return np.asarray(beta_cdf(0.5 + margin, K * right, K * rival))
+    ends = np.array([-_REACH, 3.0])
+    # A step of S moves the threshold by this many standard deviations of rho; 0.004 is not worth a finer cut.
+    influence = 2 * exponent * margin
+    nodes = np.linspace(*ends, min(120, 8 + int(np.ptp(ends) * influence / 0.004)))
+    losses = in_blocks(partial(_cut, nodes=ends, K=K, margin=margin, exponent=exponent), right, rival)
+    open_ = np.flatnonzero((losses > NEGLIGIBLE) & (losses < 1 - NEGLIGIBLE))
+    cut = partial(_cut, nodes=nodes, K=K, margin=margin, exponent=exponent)
+    losses[open_] = in_blocks(cut, right[open_], rival[open_])
+    return losses
+
+
+def _cut(right: Floats, rival: Floats, *, nodes: Floats, K: float, margin: float, exponent: float) -> Floats:
+    """The bound of :func:`pair_loss_upper` with nodes in standard deviations from the mean of S."""
+    together = right + rival
+    rest = np.maximum(1 - together, 0)
+    cuts = np.clip(together + nodes[:, None] * np.sqrt(together * rest / (K + 1)), 1e-300, 1)
+    lost = beta_cdf(np.minimum(1, 0.5 + margin * cuts**-exponent), K * right, K * rival)
+    below = np.where(cuts < 1, beta_cdf(cuts, K * together, K * rest), 0)
+    steps = -np.diff(lost, axis=0, prepend=1)
+    return np.asarray(lost[-1] + (below * steps).sum(axis=0))
+
+
+def _beaten_by_the_rest(right: Floats, K: float, margin: float) -> Floats:
+    """The chance of losing to all other classes taken together."""
+    low = np.clip(right - MARGIN_SLACK, 0, 1)
+    return np.asarray(beta_cdf(0.5 + margin, K * low, K * (1 - low)))
+
+
+def _sum_over_rivals(votes: RowVotes, rows: Indices, K: float, margin: float, exponent: float) -> Floats:
+    """The chances of losing to each rival, added up."""
+    rivals = votes.rivals[rows]
+    line, column = np.nonzero(rivals)
+    low = np.maximum(votes.right[rows][line] - MARGIN_SLACK, 0)
+    high = rivals[line, column] + MARGIN_SLACK
+    low, high, index = _merged_pairs(low, high)
+    losses = pair_loss_upper(low, high, K, margin, exponent)
+    return np.bincount(line, weights=losses[index], minlength=len(rows))
+
+
+def _merged(right: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """The same rows with equal weights of the true class joined, when there are few different ones.
+
+    Equal weights give few values on many rows; cells are used instead of sorting, which takes longer than all
+    the rest. The least weight stands for its cell: the loss falls with it, so the result is never too small.
+    """
+    if len(right) < FEW:
+        return right, share
+    cell = (right * _CELLS).astype(np.intp)
+    low, high = np.full(_CELLS + 1, 2.0), np.full(_CELLS + 1, -1.0)
+    np.minimum.at(low, cell, right)
+    np.maximum.at(high, cell, right)
+    if np.any(high - low > MARGIN_SLACK):
+        return right, share
+    used = np.flatnonzero(high >= 0)
+    return low[used], np.bincount(cell, weights=share)[used]
+
+
+def _merged_pairs(right: Floats, rival: Floats) -> tuple[Floats, Floats, Indices]:
+    """The different pairs, and which one each pair is.
+
+    Pairs are told apart by one number on a fine lattice. Should two different ones ever share it, the worse
+    of each weight stands for both, so the result is an upper bound come what may.
+    """
+    if len(right) < FEW:
+        return right, rival, np.arange(len(right))
+    lattice = (right * 2.0**40).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    keys, index = np.unique(lattice + (rival * 2.0**40).astype(np.uint64), return_inverse=True)
+    low, high = np.ones(len(keys)), np.zeros(len(keys))
+    np.minimum.at(low, index, right)
+    np.maximum.at(high, index, rival)
+    return low, high, index

@@ -1,0 +1,179 @@
+"""The same losses as :mod:`._row_losses`, roughly and quickly, for searching K and the margin.
+
+Nothing here needs to be right, only cheap: whatever the search picks is measured properly afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betainc, ndtr
+
+from votecert.bounds._row_losses import Indices, RowVotes
+from votecert.bounds.base import Floats
+from votecert.numerics import kl_inverse_upper
+
+CONCENTRATIONS = (0.05, 1e8)
+"""Range of K. Below, a sampled vote is one voter; above, nothing is gained."""
+
+COARSE = 32
+"""Points of the first pass over K."""
+
+FINALISTS = (6, 2, 1, 1)
+"""Valleys in the running: before the first of the finer passes, and after each of them."""
+
+OFFSETS = np.array([-0.75, -0.25, 0.25, 0.75])
+"""Points of a finer pass, in steps of the pass before."""
+
+CELLS = 2**14
+"""Cells of the true class's weight, for two outputs and more rows than that."""
+
+BLOCKS = 384
+"""Blocks of rows of similar margin; the more the better."""
+
+ROUGH_BLOCKS = 96
+"""Blocks for the first pass, which looks at many points."""
+
+RIVALS = 3
+"""Strongest rivals of a row that are looked at."""
+
+_TINY = 1e-300
+
+
+def sketch(votes: RowVotes, blocks: int = BLOCKS) -> RowVotes:
+    """Summarise the rows by about as many as there are blocks, each with its share.
+
+    Rows are sorted by margin and neighbours are joined, fewer where margins are small: the few rows that are
+    lost, or nearly so, decide the bound.
+
+    Examples
+    --------
+    >>> right = np.linspace(0, 1, 100_001)
+    >>> small = sketch(RowVotes(right, 1 - right[:, None], np.full(right.shape, 1 / right.size)))
+    >>> len(small.right) < 2 * BLOCKS, round(float(small.share @ small.right), 6)
+    (True, 0.5)
+    """
+    if votes.rivals.shape[1] == 1:
+        if len(votes.right) > CELLS:  # sorting that many takes longer than the whole search
+            votes = _averaged(votes, (votes.right * CELLS).astype(np.intp))
+        margins = votes.right
+    else:
+        strongest = -np.sort(-votes.rivals, axis=1)[:, :RIVALS]
+        votes = RowVotes(votes.right, strongest, votes.share)
+        margins = votes.right - strongest[:, 0] if strongest.size else votes.right
+    order = np.lexsort((votes.right, margins))
+    position = np.sqrt(np.minimum(1, np.cumsum(votes.share[order])))
+    grown = np.diff((blocks * position).astype(np.intp), prepend=0) > 0
+    apart = np.diff(margins[order], prepend=-1) > 1 / blocks
+    block = np.empty(len(order), dtype=np.intp)
+    block[order] = np.cumsum(grown | apart)
+    return _averaged(votes, block)
+
+
+def _averaged(votes: RowVotes, cell: Indices) -> RowVotes:
+    """Join the rows of each cell to one with their mean votes."""
+    total = np.asarray(np.bincount(cell, weights=votes.share), dtype=np.float64)
+    used = np.flatnonzero(total)
+
+    def mean(values: Floats) -> Floats:
+        return np.asarray(np.bincount(cell, weights=votes.share * values)[used] / total[used])
+
+    rivals = np.empty((len(used), votes.rivals.shape[1]))
+    for k in range(rivals.shape[1]):
+        rivals[:, k] = mean(votes.rivals[:, k])
+    return RowVotes(mean(votes.right), rivals, total[used])
+
+
+def rough_losses(votes: RowVotes, K: Floats, margins: Floats, exponent: float) -> Floats:
+    """Mean losses for all K (rows) and margins (columns), by the arcsine approximation.
+
+    ``2 sqrt(K s) arcsin(sqrt(rho))`` is roughly normal with variance one.
+    """
+    together = np.maximum(votes.right[:, None] + votes.rivals, _TINY)
+    centre = np.arcsin(np.sqrt(np.clip(votes.right[:, None] / together, 0, 1)))
+    threshold = np.minimum(1, 0.5 + margins[:, None, None] * together**-exponent)
+    distance = (np.arcsin(np.sqrt(threshold)) - centre) * 2 * np.sqrt(together)
+    there = votes.rivals > 0
+    losses = [np.minimum(1, (ndtr(np.sqrt(k) * distance) * there).sum(axis=2)) @ votes.share for k in K]
+    return np.asarray(np.minimum(1, np.stack(losses)))
+
+
+def central_losses(votes: RowVotes, K: Floats, margins: Floats, exponent: float) -> Floats:
+    """Mean losses at the points (K, margin), with S in the middle of its distribution: nearly exact."""
+    K, margins = K[:, None, None], margins[:, None, None]
+    together = np.maximum(votes.right[:, None] + votes.rivals, _TINY)
+    threshold = np.minimum(1, 0.5 + margins * together**-exponent)
+    a, b = np.maximum(K * votes.right[:, None], _TINY), np.maximum(K * votes.rivals, _TINY)
+    pairs = betainc(a, b, threshold) * (votes.rivals > 0)
+    losses = np.minimum(1, pairs.sum(axis=2))
+    if votes.rivals.shape[1] > 1:
+        rest = np.maximum(K * (1 - votes.right[:, None]), _TINY)
+        losses = np.minimum(losses, betainc(a, rest, 0.5 + margins)[:, :, 0])
+    return np.asarray(np.minimum(1, losses @ votes.share))
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """A bound as a function of K, margin and prior scale, to be searched for its lowest point.
+
+    Attributes
+    ----------
+    votes : RowVotes
+        A sketch of the rows.
+    margins, exponent
+        The grid of margins and how they scale.
+    n_scales : int
+        How many prior scales there are.
+    complexity : function
+        From K and the number of the prior scale to the complexity.
+    invert : function
+        From mean loss and complexity to a bound on the sampled vote's risk.
+    error_chance : function
+        From K and margin to p, the chance that a sampled vote shares an error.
+    """
+
+    votes: RowVotes
+    margins: Floats
+    exponent: float
+    n_scales: int
+    complexity: Callable[[Floats, Indices], Floats]
+    invert: Callable[[Floats, Floats], Floats]
+    error_chance: Callable[[Floats, Floats], Floats]
+
+    def lowest(self) -> tuple[float, int, int]:
+        """Return K, the number of the margin and the number of the prior scale.
+
+        All margins and prior scales compete on a coarse grid of K with rough losses; the best few valleys are
+        looked at properly, on ever finer grids.
+        """
+        K = np.geomspace(*CONCENTRATIONS, COARSE)
+        complexities = self.complexity(K[:, None], np.arange(self.n_scales)[None])
+        losses = rough_losses(sketch(self.votes, ROUGH_BLOCKS), K, self.margins, self.exponent)
+        values = kl_inverse_upper(losses, complexities.min(axis=1)[:, None])
+        row, margin = _lowest_valleys(values / self.error_chance(K[:, None], self.margins), FINALISTS[0])
+        centre, scale, step = K[row], complexities[row].argmin(axis=1), K[1] / K[0]
+        for survivors in FINALISTS[1:]:
+            grid = centre[:, None] * step**OFFSETS
+            values = self._values(grid, margin[:, None], scale[:, None])
+            best = np.argsort(values.min(axis=1), kind="stable")[:survivors]
+            centre = grid[best, values[best].argmin(axis=1)]
+            margin, scale = margin[best], scale[best]
+            step **= OFFSETS[1] - OFFSETS[0]
+        return float(centre[0]), int(margin[0]), int(scale[0])
+
+    def _values(self, K: Floats, margin: Indices, scale: Indices) -> Floats:
+        """The bound at the given points."""
+        K, margin, scale = np.broadcast_arrays(K, margin, scale)
+        margins = self.margins[margin]
+        losses = central_losses(self.votes, K.ravel(), margins.ravel(), self.exponent).reshape(K.shape)
+        return self.invert(losses, self.complexity(K, scale)) / self.error_chance(K, margins)
+
+
+def _lowest_valleys(values: Floats, most: int) -> tuple[Indices, Indices]:
+    """Rows and columns of the lowest entries that no neighbour in their column is below."""
+    walls = np.pad(values, ((1, 1), (0, 0)), constant_values=np.inf)
+    row, column = np.nonzero((values <= walls[:-2]) & (values <= walls[2:]))
+    best = np.argsort(values[row, column], kind="stable")[:most]
+    return row[best], column[best]

@@ -1,0 +1,322 @@
+r"""The certificate for real-valued weights: divide by the chance that a sampled vote also errs.
+
+Symbols: theta the weights, d voters, c the number of different outputs a voter can give, ``v_k`` the weight
+of class k on a row, y the true class; ``xi ~ Dir(K theta)`` sampled weights and V their class votes, so
+``V ~ Dir(K v)``; g the margin; ``I_x(a, b)`` the distribution function of Beta(a, b);
+``tau_K(g) = P(Beta(K/2, K/2) > 1/2 + g)``; D the divergence of Dir(K theta) from the prior.
+
+**Theorem.** Let ``l_g(xi)`` be one if ``V_y - V_k <= 2 g sqrt(V_y + V_k)`` for some k != y, else zero. With
+probability at least 1 - delta over the m rows, for all theta and all K at once,
+
+    ``L_0(theta) <= Delta_m^{-1}(U, (D + log(1 / (w delta))) / m) / p``,
+
+where U is at least the mean over the rows of ``E l_g(xi)``, ``Delta_m^{-1}`` inverts the mixture inequality
+(or kl with Maurer's constant), w is the product of the shares of the margin and of the prior in their fixed
+grids, and p is at most ``E l_g(xi)`` on every row on which theta errs.
+
+*Proof.* For one margin the PAC-Bayes inequality gives ``B >= E E l_g(xi)``, the true risk of the sampled
+vote. As ``E l_g(xi) >= p`` wherever theta errs, ``B >= p L_0(theta)``. The grid of margins is a union bound;
+the grid of priors is one prior, a mixture whose density is at least w times that of each part. The division
+is the stochastic-to-deterministic step of Leblanc and Germain (2025); at margin zero it is the factor two.
+
+**Down: p.** Let theta err on the row and let k be a rival with most votes, ``v_k >= v_y``. Then ``v_k >= t``,
+the least weight a winning class can have (a sum of some weights, at least 1/c and at least the largest
+weight), and ``v_y <= min(v_k, 1 - v_k)``. Put ``X = (V_y - V_k) / sqrt(V_y + V_k)``. Where X > 0 it grows
+with V_y and falls with V_k, so P(X > 2g) can only grow when parts of the Dirichlet vector are moved from k
+to other classes, or from other classes to y. Hence:
+
+* If t > 1/2, move all the rest to y: ``P(X <= 2g) >= I_{1/2+g}(K (1 - v_k), K v_k)``, which is at least
+  ``p = I_{1/2+g}(K (1 - t), K t)``, as I falls in its first and grows in its second parameter.
+* Otherwise move the surplus of k to the rest, so that V ~ Dir(a, a, b) with 2a + b = K. By the lemma
+  ``p = I_{1/2+g}(K/2, K/2) = 1 - tau_K(g)``, whatever the number of classes.
+
+**Lemma.** ``P(X > 2g) <= tau_K(g)`` for V ~ Dir(a, a, b), 2a + b = K: a tie of two classes is the worst case.
+
+*Proof.* ``X = Q sqrt(S)`` with ``S = V_y + V_k ~ Beta(2a, b)`` and ``Q = (V_y - V_k) / S`` independent of S,
+symmetric, with ``Q^2 ~ Beta(1/2, a)``. Compare X^2 with ``T ~ Beta(1/2, K/2)``, its law for b = 0.
+Integrating S out, the ratio of their densities at the point u = 1 - x is
+
+    ``R(x) = const x^{b/2} F(x),    F(x) = E (1 - x w)^{a - 1/2},    w ~ Beta(b, a)``.
+
+If a <= 1/2 then R grows with x, thus falls with u, and X^2 is stochastically smaller than T. Let a > 1/2.
+Then ``-d log F / d log x`` is nondecreasing: for a <= 3/2 because ``F = 1 - sum_k c_k x^k`` with all
+``c_k >= 0`` (binomial series), and for a >= 1 because ``F(e^s)`` is log-concave in s by Prekopa's theorem:
+``log(1 - e^{s + r})`` is concave in (s, r), and so is the log-density of r = log w. So R first grows and
+then falls with x, hence also with u, and R = 0 at u = 1. At u = 0 it is at least one: there it is the ratio
+of ``E S^{-1/2}`` to the same moment of Beta(a + 1/2, b/2), which equals ``f(a) / f(K/2)`` with
+``f(z) = Gamma(z - 1/4) Gamma(z + 1/4) / Gamma(z)^2``, and f falls because the digamma function is concave.
+So the density of X^2 is at first above that of T and then below, changing once, and again X^2 is
+stochastically smaller. By symmetry ``P(X > 2g) = P(X^2 > 4 g^2) / 2 <= P(T > 4 g^2) / 2 = tau_K(g)``.
+
+**Up: U** is computed row by row, see :mod:`votecert.bounds._row_losses`.
+
+**Other margins**, the same for two classes. *Difference*, ``V_y - V_k <= 2g``: the lemma holds with the same
+p. With independent Gamma variables, ``V_y - V_k > t = 2g`` means ``R > t Z`` for
+``R = (1 - t) G_a - (1 + t) G'_a``, ``Z ~ Gamma(b)``. Split ``Z = Z_1 + Z_2`` with equal shapes and give one
+part to y, one to k: this is the tie of two classes, and its event is ``R > t Z - (Z_1 - Z_2)``, where
+``(Z_1 - Z_2) / Z`` is symmetric and independent of (R, Z). The density of R is a decreasing function of the
+absolute value (a power times a Bessel function) times ``exp(-t x / (1 - t^2))``, so at y - u it is at least
+that at y + u for y, u >= 0, and ``P(R > y - u) + P(R > y + u) >= 2 P(R > y)``. Average over ``y = t Z`` and
+``u = |Z_1 - Z_2|``. *Ratio*, ``V_y <= (1/2 + g) (V_y + V_k)``: ``V_y / (V_y + V_k) ~ Beta(K v_y, K v_k)`` and
+``p = I_{1/2+g}(K min(t, 1 - t), K t)``, because also ``I_{1/2+g}(a, a)`` grows with a.
+
+**Zero weights.** The prior is a mixture over supports: all voters have the share 1 - s, and every proper
+subset A of size n has ``s / ((d - 1) C(d, n))``. On A the prior is Dirichlet with the parameters that those
+voters have otherwise. The posterior lives on the support of theta; its divergence from the mixture is at
+most D on that support plus the logarithm of one over the share. Weights without zeros pay ``-log(1 - s)``,
+next to nothing.
+
+**Floor.** If pairs of voters are complementary by construction (two classes), then ``v_y <= r`` on every row
+of the population for a known r, so ``E l_g(xi) >= f = I_{1/2+g}(K r, K (1 - r))`` on all of them, and
+``B >= p L_0 + f (1 - L_0)`` gives ``L_0 <= (B - f) / (p - f)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, log
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
+from votecert.bounds._row_search import Landscape, sketch
+from votecert.bounds._row_slopes import loss_slopes
+from votecert.bounds._subset_sums import most_right_weight, smallest_winning_weight
+from votecert.bounds.base import (
+    MARGIN_SLACK,
+    Bound,
+    Choice,
+    Floats,
+    Objective,
+    Statistics,
+    Terms,
+    Value,
+    categorical_prior,
+)
+from votecert.numerics import (
+    beta_cdf,
+    beta_cdf_gradient,
+    dirichlet_kl,
+    dirichlet_kl_gradient,
+    kl_inverse_upper,
+    kl_inverse_upper_gradient,
+    log_maurer,
+    mixture_inverse,
+    mixture_inverse_gradient,
+)
+from votecert.numerics.arithmetic import OUTWARD, Arithmetic
+
+MARGINS = (0.0, *(0.4 * 1.6**-j for j in range(14)))
+"""Default margins. K is free, and a margin too large by a quarter is made good by a somewhat larger K."""
+
+PRIOR_SCALES = tuple(4.0**power for power in range(-2, 7))
+PRIOR_SHARES = tuple({1.0: 0.5, 4.0**6: 0.1}.get(scale, 0.4 / 7) for scale in PRIOR_SCALES)
+"""Default priors: the flat one, sparser ones, and ones near the centre; large scales suit uniform weights."""
+
+MOST_CONCENTRATED = 1e10
+"""Largest K for which the slacks of the special functions are sufficient."""
+
+
+@dataclass(frozen=True)
+class Dirichlet(Bound):
+    """Dirichlet certificate: margin loss of a sampled vote, divided by its chance to share an error.
+
+    Parameters
+    ----------
+    margins : tuple of float
+        Grid of margins in [0, 1/2); each gets an equal share of delta.
+    prior_scales, prior_shares : tuple of float
+        The prior is a mixture of ``Dir(scale * d * centre)`` with these shares; the centre is the prior given
+        to :meth:`evaluate`, normalised, and uniform by default.
+    inequality : {"mixture", "kl"}
+        PAC-Bayes inequality: the mixture of Catoni terms and kl, or kl alone with Maurer's constant.
+    loss : {"root", "difference", "ratio"}
+        How the margin of the sampled vote scales with the share of the two best classes. The same for two
+        classes.
+    complements : tuple of pairs of int
+        Voters of which, by construction, exactly one is right on every row. Used for two classes.
+    subset_share : float
+        Share of the prior for weights with zeros.
+
+    Notes
+    -----
+    See the module for the theorem and its proof. Everything here must be fixed without looking at the rows;
+    weights, K, and which margin and prior to use, may depend on them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from votecert.ballots import Ballots
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=2000)
+    >>> votes = np.where(rng.random((2000, 5)) < 0.9, y[:, None], (y[:, None] + 1) % 3)
+    >>> ballots = Ballots.from_votes(votes, y)
+    >>> found = Dirichlet().evaluate(ballots, np.array([0.3, 0.2, 0.2, 0.2, 0.1]), delta=0.05)
+    >>> 0.05 < found.risk < 0.06
+    True
+    """
+
+    margins: tuple[float, ...] = MARGINS
+    prior_scales: tuple[float, ...] = PRIOR_SCALES
+    prior_shares: tuple[float, ...] = PRIOR_SHARES
+    inequality: Literal["mixture", "kl"] = "mixture"
+    loss: Literal["root", "difference", "ratio"] = "root"
+    complements: tuple[tuple[int, int], ...] = ()
+    subset_share: float = 0.05
+
+    id: ClassVar[str] = "dirichlet"
+    title: ClassVar[str] = "Dirichlet certificate"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "leblanc2025", "maurer2004", "catoni2007")
+    differentiable: ClassVar[bool] = True
+    posterior: ClassVar[str | None] = "dirichlet"
+
+    def __post_init__(self) -> None:
+        for name in ("margins", "prior_scales", "prior_shares"):
+            object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
+        object.__setattr__(self, "complements", tuple((int(i), int(j)) for i, j in self.complements))
+        if not self.margins or not all(0 <= margin < 0.5 for margin in self.margins):
+            raise ValueError("margins must be one or more numbers in [0, 1/2).")
+        if len(self.prior_scales) != len(self.prior_shares) or not all(b > 0 for b in self.prior_scales):
+            raise ValueError("prior_scales must be positive and as many as prior_shares.")
+        if not all(w > 0 for w in self.prior_shares) or sum(self.prior_shares) > 1 + 1e-12:
+            raise ValueError("prior_shares must be positive and sum to at most one.")
+        if self.inequality not in ("mixture", "kl") or self.loss not in EXPONENTS:
+            raise ValueError("inequality is 'mixture' or 'kl'; loss is 'root', 'difference' or 'ratio'.")
+        if not 0 <= self.subset_share < 1:
+            raise ValueError("subset_share must be in [0, 1).")
+        voters = [voter for pair in self.complements for voter in pair]
+        if len(set(voters)) != len(voters):
+            raise ValueError("A voter can have one complement only.")
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        m, d = ballots.n_rows, ballots.n_voters
+        alive = weights > 0
+        priors = np.multiply.outer(self.prior_scales, d * categorical_prior(prior, d)[alive])
+        prices = np.array([self._log_price(OUTWARD, weights, scale) for scale in self.prior_scales])
+        tie = self._tie(weights, ballots.n_outputs)
+
+        def complexity(K: Floats, scale: Indices) -> Floats:
+            kl = dirichlet_kl(K[..., None] * weights[alive], priors[scale])
+            return np.asarray((kl + prices[scale] - log(delta)) / m)
+
+        def invert(loss: Floats, complexity: Floats) -> Floats:
+            if self.inequality == "mixture":
+                return mixture_inverse(loss, complexity, m)
+            return kl_inverse_upper(loss, complexity + log_maurer(m) / m)
+
+        def error_chance(K: Floats, margin: Floats) -> Floats:
+            return beta_cdf(0.5 + margin, K * tie[0], K * tie[1])
+
+        K, margin, scale = Landscape(
+            votes=sketch(RowVotes.of(ballots, weights)),
+            margins=np.array(self.margins),
+            exponent=EXPONENTS[self.loss],
+            n_scales=len(self.prior_scales),
+            complexity=complexity,
+            invert=invert,
+            error_chance=error_chance,
+        ).lowest()
+        return {"concentration": K, "margin": self.margins[margin], "prior_scale": self.prior_scales[scale]}
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        votes = RowVotes.of(ballots, weights)
+        K, margin = choice["concentration"], choice["margin"]
+        return {"empirical": mean_loss_upper(votes, K, margin, EXPONENTS[self.loss])}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        K, margin = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
+        if terms.choice["margin"] not in self.margins or not 0 < K <= MOST_CONCENTRATED:
+            raise ValueError("The margin is not in the grid, or the concentration is out of range.")
+        kl = self._divergence(ar, terms)
+        price = self._log_price(ar, terms.weights, terms.choice["prior_scale"])
+        complexity = (kl + price + ar.log(1 / ar.number(terms.delta))) / terms.n_rows
+        empirical = ar.number(terms.statistics["empirical"])
+        if self.inequality == "mixture":
+            sampled = ar.mixture_inverse(empirical, complexity, terms.n_rows)
+        else:
+            sampled = ar.kl_inverse_upper(empirical, complexity + ar.log_maurer(terms.n_rows) / terms.n_rows)
+        threshold = ar.number(0.5) + margin
+        tie = self._tie(terms.weights, terms.n_outputs)
+        shared = ar.beta_cdf_down(threshold, K * tie[0], K * tie[1])
+        floor = ar.number(0)
+        if self.complements and terms.n_outputs == 2:
+            most = most_right_weight(terms.weights, self.complements)
+            floor = ar.beta_cdf_down(threshold, K * most, K * (1 - ar.number(most)))
+        if floor >= min(shared, sampled):
+            floor = ar.number(0)
+        details = {"kl": kl, "complexity": complexity, "empirical": empirical, "sampled_risk": sampled}
+        details |= {"error_chance": shared, "floor": floor}
+        return Value((sampled - floor) / (shared - floor), details)
+
+    def ledger(self, terms: Terms) -> dict[str, float]:
+        share = terms.delta / len(self.margins)
+        ledger = {f"margin {terms.choice['margin']:.4g}": share}
+        if len(self.margins) > 1:
+            ledger[f"the other {len(self.margins) - 1} margins of the grid"] = terms.delta - share
+        return ledger
+
+    def objective(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
+    ) -> Objective:
+        """Smooth value and gradient; sums of weights and complements are left out of consideration."""
+        m, d = ballots.n_rows, ballots.n_voters
+        K, margin, scale = choice["concentration"], choice["margin"], choice["prior_scale"]
+        loss = loss_slopes(ballots, weights, K, margin, EXPONENTS[self.loss])
+        alive = weights > 0
+        kl, d_alpha = dirichlet_kl_gradient(
+            K * weights[alive], scale * d * categorical_prior(prior, d)[alive]
+        )
+        constant = float(self._log_price(OUTWARD, weights, scale)) - log(delta)
+        if self.inequality == "mixture":
+            inverse = mixture_inverse_gradient(loss.value, (kl + constant) / m, m)
+        else:
+            inverse = kl_inverse_upper_gradient(loss.value, (kl + constant + log_maurer(m)) / m)
+        sampled, d_loss, d_complexity = (float(part) for part in inverse)
+        shared, d_top, d_shared = self._error_chance_slopes(weights, ballots.n_outputs, K, margin)
+        d_weights = d_loss * loss.d_weights
+        d_weights[alive] += d_complexity * K / m * d_alpha
+        d_weights[np.argmax(weights)] -= sampled / shared * d_top
+        d_log_K = d_loss * loss.d_log_concentration + d_complexity * K / m * float(weights[alive] @ d_alpha)
+        d_log_K -= sampled / shared * d_shared
+        return Objective(sampled / shared, d_weights / shared, d_log_K / shared)
+
+    def _divergence(self, ar: Arithmetic, terms: Terms) -> Any:
+        """Divergence from the prior on the voters with positive weight."""
+        K, scale = ar.number(terms.choice["concentration"]), terms.choice["prior_scale"] * terms.n_voters
+        pairs = zip(terms.weights, terms.categorical_prior, strict=True)
+        alive = [(K * weight, scale * centre) for weight, centre in pairs if weight > 0]
+        return ar.dirichlet_kl([alpha for alpha, _ in alive], [beta for _, beta in alive])
+
+    def _log_price(self, ar: Arithmetic, weights: Sequence[float] | Floats, scale: float) -> Any:
+        """What the choices of margin, prior scale and support cost, in nats."""
+        share = ar.number(self.prior_shares[self.prior_scales.index(scale)])
+        price = ar.log(len(self.margins)) + ar.log(1 / share)
+        d, alive = len(weights), sum(weight > 0 for weight in weights)
+        if d == 1:
+            return price
+        if alive == d:
+            return price + ar.log(1 / (1 - ar.number(self.subset_share)))
+        if not self.subset_share:
+            return ar.number(inf)
+        return price + ar.log((d - 1) / ar.number(self.subset_share)) + ar.log_binomial(d, int(alive))
+
+    def _tie(self, weights: Sequence[float] | Floats, n_outputs: int) -> tuple[float, float]:
+        """The closest error: weights of the true class (rounded up) and of the rival (rounded down)."""
+        top = smallest_winning_weight(weights, n_outputs)
+        if self.loss != "ratio":
+            top = max(top, 0.5)
+        return min(top + 4 * MARGIN_SLACK, 1 - top), top
+
+    def _error_chance_slopes(
+        self, weights: Floats, n_outputs: int, K: float, margin: float
+    ) -> tuple[float, float, float]:
+        """p without the refinement by sums of weights, its slopes in the largest weight and in log K."""
+        even = 1 / n_outputs if self.loss == "ratio" else 0.5
+        top = max(even, float(weights.max()))
+        other = min(top, 1 - top)
+        chance, _, d_a, d_b = (float(x) for x in beta_cdf_gradient(0.5 + margin, K * other, K * top))
+        d_top = K * (d_b + (d_a if top < 0.5 else -d_a)) if top > even else 0.0
+        return chance, d_top, K * (other * d_a + top * d_b)
