@@ -56,7 +56,8 @@ class WeightedVote:
 
     Examples
     --------
-    >>> WeightedVote((1, 1, 2), (0, 0), ("ham", "spam")).predict([["ham", "ham", "spam"], ["spam", "ham", "spam"]])
+    >>> vote = WeightedVote((1, 1, 2), (0, 0), ("ham", "spam"))
+    >>> vote.predict([["ham", "ham", "spam"], ["spam", "ham", "spam"]])
     array(['ham', 'spam'], dtype='<U4')
     """
 
@@ -98,7 +99,7 @@ class WeightedVote:
             totals = soft_totals(np.asarray(votes), self.votes, self.offsets)
         else:
             totals = self._count(votes).astype(np.float64)
-        return totals / np.maximum(totals.sum(axis=1, keepdims=True), math.ulp(0.0))
+        return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), math.ulp(0.0)))
 
     def _hard(self, votes: Any) -> npt.NDArray[np.intp]:
         return winners(self._count(votes), self.fallback)

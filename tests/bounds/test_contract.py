@@ -11,7 +11,7 @@ from checks import check_envelope, check_rounding
 from problems import PROBLEMS, WEIGHTS, Problem, ballots, independent, problem, weights
 
 from votecert.ballots import Ballots
-from votecert.bounds import BOUNDS, UnsupportedProblem
+from votecert.bounds import BOUNDS, UnsupportedProblemError
 from votecert.predictor import scaled_votes
 
 DELTA = 0.05
@@ -23,7 +23,7 @@ SMALL = ("two voters", "two classes", "three classes", "duplicated voters", "abs
 def evaluate(name: str, rows: Ballots, theta: np.ndarray, delta: float = DELTA):
     bound = BOUNDS[name]
     if bound.problem_with(rows):
-        with pytest.raises(UnsupportedProblem, match=name.replace("+", r"\+")):
+        with pytest.raises(UnsupportedProblemError, match=name.replace("+", r"\+")):
             bound.evaluate(rows, theta, delta)
         pytest.skip("the theorem does not cover this problem, and says so")
     return bound.evaluate(rows, theta, delta)
@@ -158,5 +158,5 @@ def test_outward_value_is_never_below_the_exact_one(name, where):
 def test_multiclass_problems_are_refused_with_advice():
     rows = independent(50, [0.8, 0.7], 3).ballots()
     for name in ("gz", "bg", "bg+", "bg++", "c-bound"):
-        with pytest.raises(UnsupportedProblem, match="occam"):
+        with pytest.raises(UnsupportedProblemError, match="occam"):
             BOUNDS[name].evaluate(rows, np.array([0.5, 0.5]), DELTA)

@@ -95,7 +95,7 @@ def two_voters(m: int = 10_000) -> Ballots:
 
 
 def test_e2_two_voters_refute_the_printed_theorem():
-    """One voter always right, one always wrong, equal weights: the vote always ties, and a tie is an error."""
+    """One voter always right, one always wrong, equal weights: the vote ties, and a tie is an error."""
     rows, theta = two_voters(), np.array([0.5, 0.5])
     choice, prior = {"concentration": 1000.0, "margin": 0.04}, np.array([500.0, 500.0])
     printed = DirichletStochasticPublished(margins=(0.04,)).at(rows, theta, 0.05, choice, prior=prior)

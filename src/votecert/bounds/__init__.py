@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from votecert.bounds.base import Bound, Evaluation, Terms, UnsupportedProblem
+from votecert.bounds.base import Bound, Evaluation, Terms, UnsupportedProblemError
 from votecert.bounds.c_bound import CBound
 from votecert.bounds.chebyshev import ChebyshevCantelliBennett, ChebyshevCantelliTandem
 from votecert.bounds.dirichlet import Dirichlet
@@ -64,4 +64,4 @@ def find_bound(bound: str | Bound) -> Bound:
     return BOUNDS[bound]
 
 
-__all__ = ["BOUNDS", "Bound", "Evaluation", "Terms", "UnsupportedProblem", "find_bound"]
+__all__ = ["BOUNDS", "Bound", "Evaluation", "Terms", "UnsupportedProblemError", "find_bound"]

@@ -38,7 +38,7 @@ class Summary:
         """Summarise the rows; binned when there are many different correct weights."""
         right = np.clip(ballots.correct_weight(weights), 0, 1)
         values, index = np.unique(np.round(right, 12), return_inverse=True)
-        share = np.bincount(index, weights=ballots.counts) / ballots.n_rows
+        share = np.asarray(np.bincount(index, weights=ballots.counts) / ballots.n_rows, dtype=np.float64)
         if len(values) <= MOST_BINS:
             return cls(values, share)
         bins = np.minimum((values * MOST_BINS).astype(np.int64), MOST_BINS - 1)

@@ -139,7 +139,7 @@ class Evaluation:
     reason: str | None = None
 
 
-class UnsupportedProblem(ValueError):
+class UnsupportedProblemError(ValueError):
     """The bound's theorem does not cover this kind of problem."""
 
 
@@ -226,7 +226,7 @@ class Bound(ABC):
             Positive numbers fixed without looking at the rows (see :class:`Terms`).
         """
         if problem := self.problem_with(ballots):
-            raise UnsupportedProblem(problem)
+            raise UnsupportedProblemError(problem)
         choice = self.search(ballots, weights, delta, prior)
         return self.at(ballots, weights, delta, choice, prior=prior)
 

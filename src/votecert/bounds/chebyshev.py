@@ -271,7 +271,7 @@ class ChebyshevCantelliBennett(Bound):
         """Gradients of :meth:`moments` in the weights, along the simplex."""
         m = ballots.n_rows
         errors, tandem = ballots.voter_errors() / m, ballots.tandem_counts() / m
-        both, d_both = float(weights @ tandem @ weights), 2 * tandem @ weights
+        d_both = 2 * tandem @ weights
         d_square = d_both * (1 - mu) ** 4 + 2 * (errors - d_both) * (mu * (1 - mu)) ** 2
         d_square += (d_both - 2 * errors) * mu**4
         means = tandem - mu * (errors[:, None] + errors) + mu**2

@@ -84,7 +84,7 @@ class MarginGrid(Bound):
         values, choices = self.scan(
             margin_errors(ballots, weights, margins),
             margins,
-            categorical_kl(weights, categorical_prior(prior, ballots.n_voters)),
+            float(categorical_kl(weights, categorical_prior(prior, ballots.n_voters))),
             ballots,
             self.share(delta),
         )

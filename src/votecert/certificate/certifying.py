@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
-from votecert.bounds.base import Bound, Evaluation, UnsupportedProblem
+from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
+from votecert.certificate.record import Certificate, Origin
+from votecert.certificate.table import CertificateTable
 from votecert.inputs import (
     Floats,
     Rows,
@@ -21,8 +24,6 @@ from votecert.inputs import (
     read_weights,
     voter_names,
 )
-from votecert.certificate.record import Certificate, Origin
-from votecert.certificate.table import CertificateTable
 from votecert.learning.learn import learn_on
 from votecert.predictor import WeightedVote, scaled_votes
 from votecert.scores import Scores
@@ -229,6 +230,11 @@ class Maker:
     voters: tuple[str, ...] | None
     group: str | None = None
 
+    @property
+    def ballots(self) -> Ballots:
+        """The rows as bounds take them: those that count errors take scores just as well."""
+        return cast(Ballots, self.rows)
+
     def make(
         self, method: Bound, theta: Floats | None, delta: float, learning: dict[str, Any]
     ) -> Certificate:
@@ -244,19 +250,19 @@ class Maker:
             )
         if isinstance(self.rows, Scores) and not method.counts_errors:
             return f"The bound {method.id!r} does not cover soft votes; use 'occam'."
-        return method.problem_with(self.rows)
+        return method.problem_with(self.ballots)
 
     def evaluate(
         self, method: Bound, theta: Floats | None, delta: float, learning: dict[str, Any]
     ) -> Evaluation:
         """The bound at the given weights, or at learned ones."""
         if problem := self.problem_with(method):
-            raise UnsupportedProblem(problem)
+            raise UnsupportedProblemError(problem)
         if theta is None:
             return learn_on(self.rows, method, delta, prior=self.prior, fallback=self.fallback, **learning)
         if learning:
             raise TypeError(f"{', '.join(learning)} can only be used with weights='learn'.")
-        found = method.evaluate(self.rows, theta, delta, prior=self.prior)
+        found = method.evaluate(self.ballots, theta, delta, prior=self.prior)
         if self.fallback is None or not method.counts_errors:
             return found
         return self.at(method, found, delta)
@@ -264,7 +270,7 @@ class Maker:
     def at(self, method: Bound, found: Evaluation, delta: float) -> Evaluation:
         """The bound for an already found vote on these rows, with the fallback in force."""
         choice = {**found.terms.choice, "fallback": self.fallback}
-        return method.at(self.rows, np.array(found.terms.weights), delta, choice, prior=self.prior)
+        return method.at(self.ballots, np.array(found.terms.weights), delta, choice, prior=self.prior)
 
     def make_groups(
         self,

@@ -56,8 +56,8 @@ class Certificate:
         Names of the voters.
     reason : str or None
         Why the bound is vacuous.
-    digest : str or None
-        Fingerprint of a certificate that was read from a file.
+    intact : bool
+        False for a certificate read from a text whose digest does not match it.
     """
 
     risk: float
@@ -75,7 +75,7 @@ class Certificate:
     group: str | None = None
     voters: tuple[str, ...] | None = None
     reason: str | None = None
-    digest: str | None = field(default=None, compare=False)
+    intact: bool = field(default=True, compare=False)
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
@@ -126,8 +126,8 @@ class Certificate:
             "..." if len(self.predictor.classes) > 6 else ""
         )
         listed = [
-            f"The {self.terms.n_rows} rows are independent draws from the distribution the certificate speaks about.",
-            "The voters, their order, preprocessing, delta and all options were fixed without looking at these rows.",
+            f"The {self.terms.n_rows} rows are independent draws from the distribution it is about.",
+            "The voters, their order, preprocessing, delta and all options were fixed without a look at these rows.",
             f"The classes, in this order, are {labels}"
             + (
                 "."

@@ -21,7 +21,7 @@ C = TypeVar("C", bound=Certificate)
 def as_dict(certificate: Certificate) -> dict[str, Any]:
     """The certificate's fields as plain JSON values, with what a reader wants to see first."""
     content = asdict(certificate)
-    content.pop("digest")
+    content.pop("intact")
     content["predictor"]["classes"] = [_plain(label) for label in certificate.predictor.classes]
     return {
         "votecert_certificate": SCHEMA,
@@ -69,7 +69,7 @@ def from_json(kind: type[C], text: str) -> C:
 
 def _build(kind: type[C], content: dict[str, Any]) -> C:
     fields = {
-        name: content[name] for name in kind.__dataclass_fields__ if name in content and name != "digest"
+        name: content[name] for name in kind.__dataclass_fields__ if name in content and name != "intact"
     }
     if fields["bound"] not in BOUNDS:
         raise ValueError(f"The certificate names an unknown bound, {fields['bound']!r}.")
@@ -83,7 +83,7 @@ def _build(kind: type[C], content: dict[str, Any]) -> C:
     certificate = kind(**fields)
     # What was read and not only what was kept must be unchanged, so the digest is over the whole text.
     intact = content.get("digest") == digest(content) == digest(as_dict(certificate))
-    object.__setattr__(certificate, "digest", "intact" if intact else "broken")
+    object.__setattr__(certificate, "intact", intact)
     return certificate
 
 

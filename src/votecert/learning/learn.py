@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
-from votecert.bounds.base import Bound, Evaluation, UnsupportedProblem
+from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
 from votecert.bounds.occam import Occam
 from votecert.inputs import Rows, check_delta, read_prior, read_rows
 from votecert.learning.whole_votes import learn_occam
@@ -166,9 +166,9 @@ def learn_on(
     if prior_votes is not None:
         raise TypeError("prior_votes is for the objective 'occam'; others take prior=, one number a voter.")
     if isinstance(rows, Scores):
-        raise UnsupportedProblem(f"The bound {bound.id!r} does not cover soft votes; use 'occam'.")
+        raise UnsupportedProblemError(f"The bound {bound.id!r} does not cover soft votes; use 'occam'.")
     if problem := bound.problem_with(rows):
-        raise UnsupportedProblem(problem)
+        raise UnsupportedProblemError(problem)
     if not bound.differentiable:
         smooth = ", ".join(name for name, other in BOUNDS.items() if other.differentiable)
         raise ValueError(f"Weights cannot be learned by {bound.id!r}. Use 'occam' or one of: {smooth}.")
@@ -194,5 +194,7 @@ def _other_rows(rows: Rows, votes: Any, y: Any) -> Rows | None:
         return Scores.from_scores(votes, y, classes=rows.classes.tolist())
     other = Ballots.from_votes(votes, y, classes=rows.classes.tolist())
     if other.n_voters != rows.n_voters:
-        raise ValueError(f"prior_votes has {other.n_voters} voters, the certifying rows have {rows.n_voters}.")
+        raise ValueError(
+            f"prior_votes has {other.n_voters} voters, the certifying rows have {rows.n_voters}."
+        )
     return other
