@@ -1,0 +1,233 @@
+"""The ``occam`` bound: votes with whole numbers of votes, their exact binomial tails, and a prior over them.
+
+Symbols: n_i votes of voter i, b_k votes of the constant voter of class k, k errors among m rows, pi the
+prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Statistics, Terms, Value
+from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
+from votecert.numerics.arithmetic import OUTWARD, Arithmetic
+from votecert.scores import Scores
+
+Rows = Ballots | Scores
+
+MEMBERS = (
+    "best single",
+    "log-odds",
+    "stacking 0.02",
+    "stacking 0.005",
+    "stacking 0.0015",
+    "stacking 0.0005",
+    "stacking 0.00015",
+)
+"""The hypotheses of the fitted list; each has the same share of the list's mass."""
+
+TOTALS = (*range(1, 17), 20, 25, 32, 40, 50, 64, 80, 100)
+"""Given weights are rounded to so many votes in all, whichever is best."""
+
+MOST_FOR_ONE = 8
+"""They are also rounded such that the largest gets 1, 2, ... so many votes: there may be many voters."""
+
+_EXACT_UP_TO = 1000  # weights that are multiples of 1/N for an N up to here are not rounded
+
+
+@dataclass(frozen=True)
+class Occam(Bound):
+    """Whole-number votes with exact binomial tails.
+
+    Parameters
+    ----------
+    prior : OccamPrior
+        Prior over all whole-number votes.
+    list_mass : float, default=0.3
+        Part of delta for the fitted list, when there is one.
+
+    Notes
+    -----
+    With probability 1 - delta, for all whole-number votes (n, b) at once,
+    ``L(n, b) <= CP(k, m, delta * pi(n, b))``, where ``CP(k, m, e)`` is the largest p with
+    ``P(Bin(m, p) <= k) >= e`` and k counts the errors of this very predictor on the m rows, ties broken by
+    the order of the classes.
+
+    *Proof.* Each (n, b) is one classifier, fixed before the rows. ``L > CP(k, m, e)`` happens with
+    probability at most e (Clopper and Pearson); the sum of ``delta * pi(n, b)`` over all of them is at most
+    delta. QED (Blumer et al. 1987; Langford 2005.) No margin and no posterior is needed, any number of
+    classes is allowed, and zero weights cost nothing.
+
+    *The fitted list.* Votes fitted on *other* rows are single hypotheses. Where a list is declared, the
+    whole-number votes share ``(1 - list_mass) delta`` and each of the :data:`MEMBERS` has ``list_mass delta
+    / 7``. The list is fitted either on rows given for that purpose, and then certified on all m rows, or on
+    a part of the certifying rows, and certified on the rest: row i belongs to the fitting part when the
+    i-th number of the generator PCG64(seed) is below ``split``, which does not look at the data. Given the
+    fitting part, the other rows are still independent draws, so Clopper and Pearson's statement holds for
+    each member; by the union bound all statements hold together.
+
+    What was declared, and which of the statements is used, is in ``terms.choice``: ``votes``, ``offsets``,
+    ``statement`` ("whole" or "list"), ``list`` ("none", "split" or "other"), ``member``, ``split``, ``seed``,
+    ``fallback``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> votes = np.where(rng.random((1000, 3)) < 0.9, y[:, None], 1 - y[:, None])
+    >>> found = Occam().evaluate(Ballots.from_votes(votes, y), np.array([0.35, 0.33, 0.32]), delta=0.05)
+    >>> found.terms.choice["votes"], round(found.risk, 3)
+    ([1, 1, 1], 0.033)
+    """
+
+    prior: OccamPrior = field(default_factory=OccamPrior)
+    list_mass: float = 0.3
+
+    id: ClassVar[str] = "occam"
+    title: ClassVar[str] = "Whole-number votes (Occam's razor)"
+    references: ClassVar[tuple[str, ...]] = ("votecert", "blumer1987", "langford2005", "clopper1934")
+    counts_errors: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.prior, Mapping):  # the options as plain values
+            object.__setattr__(self, "prior", OccamPrior(**self.prior))
+        if not 0 <= self.list_mass < 1:
+            raise ValueError(f"list_mass must be at least 0 and below 1, not {self.list_mass!r}.")
+
+    def share(self, choice: Choice) -> Fraction:
+        """Part of delta that the statement used may spend on this vote."""
+        if choice["statement"] == "list":
+            return Fraction(self.list_mass) / len(MEMBERS)
+        return self.whole_mass(choice) * self.prior.probability(choice["votes"], choice["offsets"])
+
+    def whole_mass(self, declared: Mapping[str, Any]) -> Fraction:
+        """Part of delta that all whole-number votes share."""
+        return Fraction(1) - (0 if declared["list"] == "none" else Fraction(self.list_mass))
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        """Round the weights to whole numbers in several ways and take the best."""
+        best: tuple[float, Choice] | None = None
+        for votes in roundings(weights):
+            choice = whole_choice(votes, np.zeros(ballots.n_classes, dtype=np.int64))
+            cost = log_of_reciprocal(OUTWARD, Fraction(delta) * self.share(choice))
+            errors = ballots.errors(votes)
+            risk = float(OUTWARD.clopper_pearson_upper(errors, ballots.n_rows, -cost))
+            if best is None or risk < best[0]:
+                best = risk, choice
+        assert best is not None
+        return best[1]
+
+    def evaluate(
+        self, ballots: Ballots, weights: Floats, delta: float, *, prior: Floats | None = None
+    ) -> Evaluation:
+        """Certify the given weights, rounded to whole numbers: the returned terms have the rounded ones."""
+        choice = self.search(ballots, weights, delta, prior)
+        votes = np.array(choice["votes"], dtype=np.float64)
+        return self.at(ballots, votes / votes.sum(), delta, choice)
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        rows = certifying_rows(ballots, choice)
+        votes, offsets = choice["votes"], choice["offsets"]
+        return {
+            "errors": rows.errors(votes, offsets, choice["fallback"]),
+            "rows": rows.n_rows,
+            "ties": rows.ties(votes, offsets),
+        }
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        share = self.share(terms.choice)
+        errors, rows = int(terms.statistics["errors"]), int(terms.statistics["rows"])
+        if share == 0:
+            return Value(ar.number(1))
+        cost = log_of_reciprocal(ar, Fraction(terms.delta) * share)
+        risk = ar.clopper_pearson_upper(errors, rows, -cost)
+        return Value(risk, {"errors": errors, "rows": rows, "log_share": -log_of_reciprocal(ar, share)})
+
+    def ledger(self, terms: Terms) -> dict[str, float]:
+        if terms.choice["list"] == "none":
+            return {"whole-number votes": terms.delta}
+        fitted = self.list_mass * terms.delta
+        return {"whole-number votes": terms.delta - fitted, "fitted list": fitted}
+
+    def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
+        if int(terms.statistics["errors"]) >= int(terms.statistics["rows"]):
+            return "The vote gets every certifying row wrong."
+        return super().why_vacuous(terms, details)
+
+
+def whole_choice(
+    votes: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    *,
+    declared: Mapping[str, Any] | None = None,
+    member: str | None = None,
+    fallback: int | None = None,
+) -> Choice:
+    """The choice of a vote: a member of the declared list if it is named, else any whole-number vote."""
+    return {
+        "votes": [int(v) for v in votes],
+        "offsets": [int(v) for v in offsets],
+        "statement": "whole" if member is None else "list",
+        "member": member,
+        "fallback": fallback,
+        **(NO_LIST if declared is None else declared),
+    }
+
+
+NO_LIST: dict[str, Any] = {"list": "none", "split": 0.0, "seed": 0}
+"""The declaration of no list."""
+
+
+def in_fitting_part(n_rows: int, split: float, seed: int) -> npt.NDArray[np.bool_]:
+    """Which rows the list is fitted on: drawn row by row, without a look at the data.
+
+    Examples
+    --------
+    >>> in_fitting_part(8, 0.25, seed=0).tolist()
+    [False, False, True, True, False, False, False, False]
+    """
+    return np.random.Generator(np.random.PCG64(seed)).random(n_rows) < split
+
+
+def certifying_rows(rows: Rows, choice: Choice) -> Rows:
+    """The rows that the chosen statement speaks about: all, unless a list was fitted on some of them."""
+    if choice["statement"] != "list" or choice["list"] != "split":
+        return rows
+    return rows.subset(~in_fitting_part(rows.n_rows, choice["split"], choice["seed"]))
+
+
+def roundings(weights: Floats) -> list[npt.NDArray[np.int64]]:
+    """Different whole-number votes near real weights; the weights themselves if they are simple fractions.
+
+    Examples
+    --------
+    >>> [votes.tolist() for votes in roundings(np.array([0.5, 0.25, 0.25]))]
+    [[1, 0, 0], [2, 1, 1], ...
+    """
+    found: dict[bytes, npt.NDArray[np.int64]] = {}
+    of_the_largest = [votes / weights.max() for votes in range(1, MOST_FOR_ONE + 1)]
+    for scale in (*TOTALS, *_exact_total(weights), *of_the_largest):
+        votes = np.rint(weights * scale).astype(np.int64)
+        if votes.any():
+            votes //= np.gcd.reduce(votes)
+            found.setdefault(votes.tobytes(), votes)
+    return [*found.values()]
+
+
+def _exact_total(weights: Floats) -> list[int]:
+    """The smallest N for which the weights are multiples of 1/N, if there is one."""
+    totals = np.arange(1, _EXACT_UP_TO + 1)
+    for block in np.array_split(totals, 20):
+        scaled = block[:, None] * weights
+        fits = (np.abs(scaled - np.rint(scaled)) < 1e-9).all(axis=1)
+        if fits.any():
+            return [int(block[fits.argmax()])]
+    return []

@@ -1,0 +1,154 @@
+"""Downhill search over whole-number votes: one voter or two get a few votes more or less, as long as it
+helps.
+
+Symbols: d voters, c classes; a vote has length d + c: the voters, then one constant voter a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.learning._electorate import BinaryElectorate, Electorate, Ints, Tally
+from votecert.learning._judge import Floats, Judge
+from votecert.learning._prior_scores import PriorScores
+from votecert.learning._watch import Watch
+
+STEPS = (-2, -1, 1, 2)
+SMALL_STEPS = (-1, 1)
+PAIR_STEPS = ((1, 1), (1, -1), (-1, -1))
+
+_PAIRED = 256  # voters and constants among which all pairs are tried
+_FIRST_MOVES = 24  # first moves that are followed up where pairs have to be tried one by one
+
+
+@dataclass(frozen=True)
+class FoundVote:
+    """A vote, its errors and its bound."""
+
+    votes: Ints
+    errors: int
+    risk: float
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Who gets how many votes more, and what comes of it."""
+
+    changes: tuple[tuple[int, int], ...]
+    errors: int
+    risk: float
+
+
+class Descent:
+    """Search from given starts.
+
+    Parameters
+    ----------
+    electorate : Electorate
+        Counts errors.
+    scores : PriorScores
+        Gives priors.
+    judge : Judge
+        Compares votes.
+    watch : Watch
+        Ends the search when its time is over.
+    found : list of FoundVote
+        Gets every vote that was visited: it is there, whatever interrupts the search.
+    """
+
+    def __init__(
+        self, electorate: Electorate, scores: PriorScores, judge: Judge, watch: Watch, found: list[FoundVote]
+    ) -> None:
+        self.electorate, self.scores, self.judge = electorate, scores, judge
+        self.watch, self.found = watch, found
+        self._seen: set[bytes] = set()
+
+    def run(self, starts: Ints, n_descents: int) -> None:
+        """Go downhill from the most promising starts."""
+        if not len(starts):
+            return
+        errors = self.electorate.errors_of_many(starts)
+        log_priors = self.scores.of_many(starts)
+        first = self.judge.best(errors, log_priors, below=1.0)
+        gains = self.judge.gains(errors, log_priors, first[1] if first is not None else 1.0)
+        for start in np.argsort(-gains, kind="stable")[:n_descents]:
+            risk = self.judge.risk(int(errors[start]), float(log_priors[start]))
+            self._descend(FoundVote(starts[start], int(errors[start]), risk), pairs=False)
+
+    def polish(self) -> None:
+        """Go on downhill from the best vote, with changes of two voters where those of one fail."""
+        self._seen.clear()
+        self._descend(min(self.found, key=lambda vote: vote.risk), pairs=True)
+
+    def _descend(self, found: FoundVote, pairs: bool) -> None:
+        tally = self.electorate.tally(found.votes)
+        while found.votes.tobytes() not in self._seen:
+            self._seen.add(found.votes.tobytes())
+            self.found.append(found)
+            self.watch.tell("whole-number votes", found.risk)
+            move = self._single(found.votes, tally, found.risk)
+            if move is None and pairs:
+                move = self._pair(found.votes, tally, found.risk)
+            if move is None:
+                return
+            votes = found.votes.copy()
+            for who, step in move.changes:
+                votes[who] += step
+                tally = self.electorate.moved(tally, who, step)
+            found = FoundVote(votes, move.errors, move.risk)
+
+    def _single(self, votes: Ints, tally: Tally, risk: float) -> _Move | None:
+        """The best change of one voter or constant."""
+        errors = self.electorate.errors_after(tally, STEPS)
+        found = self.judge.best(errors, self.scores.after(votes, STEPS), risk)
+        if found is None:
+            return None
+        step, who = divmod(found[0], len(votes))
+        return _Move(((who, STEPS[step]),), int(errors[step, who]), found[1])
+
+    def _pair(self, votes: Ints, tally: Tally, risk: float) -> _Move | None:
+        """The best change of two voters or constants, among those that are the least bad alone."""
+        errors = self.electorate.errors_after(tally, SMALL_STEPS)
+        gains = self.judge.gains(errors, self.scores.after(votes, SMALL_STEPS), risk)
+        if isinstance(self.electorate, BinaryElectorate):
+            who = np.sort(np.argsort(-gains.max(axis=0), kind="stable")[:_PAIRED])
+            return self._best_pair(self.electorate, votes, tally, risk, who)
+        return self._best_follow_up(votes, tally, risk, _most_promising(gains))
+
+    def _best_pair(
+        self, electorate: BinaryElectorate, votes: Ints, tally: Tally, risk: float, who: npt.NDArray[np.intp]
+    ) -> _Move | None:
+        best = None
+        for steps in PAIR_STEPS:
+            errors = electorate.errors_after_pairs(tally, steps, who)
+            found = self.judge.best(errors, self.scores.after_pairs(votes, steps, who), risk)
+            if found is not None:
+                i, j = divmod(found[0], len(who))
+                risk = found[1]
+                changes = ((int(who[i]), steps[0]), (int(who[j]), steps[1]))
+                best = _Move(changes, int(errors[i, j]), risk)
+        return best
+
+    def _best_follow_up(
+        self, votes: Ints, tally: Tally, risk: float, first_moves: Iterable[tuple[int, int]]
+    ) -> _Move | None:
+        best = None
+        for who, step in first_moves:
+            moved = votes.copy()
+            moved[who] += step
+            then = self._single(moved, self.electorate.moved(tally, who, step), risk)
+            if then is not None:
+                risk = then.risk
+                best = _Move(((who, step), *then.changes), then.errors, risk)
+        return best
+
+
+def _most_promising(gains: Floats) -> list[tuple[int, int]]:
+    """The possible small steps that lose least: (who, step)."""
+    order = np.argsort(-gains, axis=None, kind="stable")[:_FIRST_MOVES]
+    places = [divmod(int(i), gains.shape[1]) for i in order if np.isfinite(gains.flat[i])]
+    return [(who, SMALL_STEPS[step]) for step, who in places]

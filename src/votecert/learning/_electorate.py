@@ -1,0 +1,291 @@
+"""Counting the errors of many whole-number votes at once: what the discrete search spends its time on.
+
+An *electorate* holds rows with true labels and a set of *columns*: the d voters, then one constant voter a
+class. Voters that vote alike on all of these rows share a column, which is only arithmetic: every voter
+keeps its own number of votes. A *tally* is what has to be kept of one vote to tell, quickly, how many rows
+it would get wrong
+if some column had a few votes more or less.
+
+Symbols: c classes, q columns, u = 2 (votes right - votes wrong) + 1 if a tie is right, - 1 if it is wrong:
+two classes err where u < 0, and u is odd, so there are no ties left to think about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert._patterns import Codes, row_blocks
+from votecert.ballots import Ballots
+from votecert.learning._rows import canonical, content_sample, different_columns
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Tally = Any
+
+_FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
+_CANDIDATE_BLOCK = 1 << 21  # totals held at a time while many candidates are counted
+
+
+class Electorate(Protocol):
+    """What the search needs to know of the rows, whatever the kind of votes."""
+
+    n_rows: int
+    n_voters: int
+    n_classes: int
+    column_of: npt.NDArray[np.intp]
+
+    def tally(self, votes: Ints) -> Tally:
+        """Count a vote of length d + c (voters, then constants) from scratch."""
+
+    def errors(self, tally: Tally) -> int:
+        """Rows the counted vote gets wrong."""
+
+    def moved(self, tally: Tally, who: int, step: int) -> Tally:
+        """The tally after voter or constant ``who`` got ``step`` more votes."""
+
+    def errors_after(self, tally: Tally, steps: Sequence[int]) -> Ints:
+        """Errors after each step of each voter or constant, (len(steps), d + c)."""
+
+    def errors_of_many(self, candidates: Ints) -> Ints:
+        """Errors of many votes at once, one a row of (J, d + c)."""
+
+    def voter_errors(self) -> Ints:
+        """Rows each voter alone gets wrong, (d,)."""
+
+    def votes_cast(self) -> Ints:
+        """Rows on which each voter does not abstain, (d,)."""
+
+    def by_voter(self, weights: Floats) -> Floats:
+        """Weights of voters and constants, (d + c,), from those of the different columns."""
+
+
+class HardElectorate:
+    """Rows of class codes: what two and more classes have in common."""
+
+    def __init__(
+        self,
+        codes: Codes,
+        labels: npt.NDArray[np.intp],
+        counts: Ints,
+        n_classes: int,
+        column_of: npt.NDArray[np.intp],
+    ) -> None:
+        self.codes, self.labels, self.counts = codes, labels, counts
+        self.n_classes, self.column_of = n_classes, column_of
+        self.n_rows = int(counts.sum())
+        self.n_voters = len(column_of) - n_classes
+        self._float = np.float32 if self.n_rows < _FLOAT32_EXACT else np.float64
+
+    @property
+    def n_columns(self) -> int:
+        """Number of different columns q."""
+        return int(self.codes.shape[1])
+
+    def voter_errors(self) -> Ints:
+        """Rows each voter gets wrong or abstains on, (d,)."""
+        wrong = self.codes != self.labels[:, None].astype(self.codes.dtype)
+        errors: Ints = self.counts @ wrong
+        return errors[self.column_of[: self.n_voters]]
+
+    def votes_cast(self) -> Ints:
+        """Rows each voter votes on, (d,)."""
+        cast: Ints = self.counts @ (self.codes < self.n_classes)
+        return cast[self.column_of[: self.n_voters]]
+
+    def weighed(self, happens: npt.NDArray[np.bool_], rows: slice) -> Ints:
+        """On how many rows each event happens, one event a column, for a block of the rows."""
+        return _whole(self.counts[rows].astype(self._float) @ happens.astype(self._float))
+
+    def by_voter(self, weights: Floats) -> Floats:
+        """Give the weight of each column to one voter, or constant if there is one, that votes like it."""
+        one_of = np.empty(self.n_columns, dtype=np.intp)
+        everyone = np.arange(len(self.column_of))
+        one_of[self.column_of[::-1]] = everyone[::-1]  # the last one written stays: the first voter
+        one_of[self.column_of[self.n_voters :]] = everyone[self.n_voters :]
+        spread = np.zeros(len(everyone))
+        spread[one_of] = weights
+        return spread
+
+    def by_column(self, votes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Votes of each column, from those of the voters and constants (last axis)."""
+        merged = np.zeros((self.n_columns, *votes.shape[:-1]), dtype=votes.dtype)
+        np.add.at(merged, self.column_of, np.moveaxis(votes, -1, 0))
+        return np.moveaxis(merged, 0, -1)
+
+
+class BinaryElectorate(HardElectorate):
+    """Two classes, no abstentions: a tally is the array u."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.right = self.codes == self.labels[:, None].astype(self.codes.dtype)
+        self.tie = np.where(self.labels == 0, 1, -1)
+
+    def tally(self, votes: Ints) -> Ints:
+        used = np.flatnonzero(by_column := self.by_column(votes))
+        right = np.zeros(len(self.labels), dtype=np.int64)
+        for column in used:
+            right += by_column[column] * self.right[:, column]
+        return 4 * right - 2 * int(by_column.sum()) + self.tie
+
+    def errors(self, tally: Ints) -> int:
+        return int(self.counts[tally < 0].sum())
+
+    def moved(self, tally: Ints, who: int, step: int) -> Ints:
+        return tally + np.where(self.right[:, self.column_of[who]], 2 * step, -2 * step)
+
+    def errors_after(self, tally: Ints, steps: Sequence[int]) -> Ints:
+        near = np.flatnonzero(np.abs(tally) < 2 * max(map(abs, steps)))
+        u, counts = tally[near], self.counts[near]
+        step = 2 * np.array(steps)[:, None]
+        if_right, if_wrong = (u + step < 0) * counts, (u - step < 0) * counts
+        change = (if_right - if_wrong).astype(self._float) @ self.right[near].astype(self._float)
+        far = self.errors(tally) - int(counts[u < 0].sum())
+        errors = far + if_wrong.sum(axis=1)[:, None] + _whole(change)
+        return np.asarray(errors[:, self.column_of])
+
+    def errors_after_pairs(self, tally: Ints, steps: tuple[int, int], who: npt.NDArray[np.intp]) -> Ints:
+        """Errors after ``steps[0]`` for one of ``who`` and ``steps[1]`` for another, of all pairs at once.
+
+        With x, y in {0, 1} for "the voter is right", the error indicator of a row is
+        ``f00 + (f10 - f00) x + (f01 - f00) y + (f11 - f10 - f01 + f00) x y``: one matrix product.
+        """
+        a, b = 2 * steps[0], 2 * steps[1]
+        near = np.flatnonzero(np.abs(tally) < abs(a) + abs(b))
+        u, counts = tally[near], self.counts[near]
+        far = self.errors(tally) - int(counts[u < 0].sum())
+        f00, f10, f01, f11 = (
+            (u + x * a + y * b < 0) * counts for x, y in ((-1, -1), (1, -1), (-1, 1), (1, 1))
+        )
+        only_x, only_y, both = (f.astype(self._float) for f in (f10 - f00, f01 - f00, f11 - f10 - f01 + f00))
+        right = self.right[np.ix_(near, self.column_of[who])].astype(self._float)
+        change = (right * both[:, None]).T @ right + (only_x @ right)[:, None] + only_y @ right
+        return far + int(f00.sum()) + _whole(change)
+
+    def errors_of_many(self, candidates: Ints) -> Ints:
+        by_column = self.by_column(candidates)
+        weights = by_column.T.astype(self._float)
+        half = by_column.sum(axis=1)
+        errors = np.zeros(len(candidates), dtype=np.int64)
+        for rows in row_blocks(len(self.labels), max(self.n_columns, len(candidates))):
+            totals = self.right[rows].astype(self._float) @ weights
+            wrong = 4 * totals - 2 * half + self.tie[rows, None] < 0
+            errors += self.weighed(wrong, rows)
+        return errors
+
+
+class PluralElectorate(HardElectorate):
+    """More classes, or abstentions: a tally is the (rows, c) array of vote totals.
+
+    Totals are compared as ``key = c * total + (c - 1 - class)``: the largest key wins, and a tie goes to the
+    smallest class. A row without any vote is an error.
+    """
+
+    def tally(self, votes: Ints) -> Ints:
+        by_column = self.by_column(votes)
+        totals = np.zeros((len(self.labels), self.n_classes + 1), dtype=np.int64)  # the last: abstentions
+        rows = np.arange(len(self.labels))
+        for column in np.flatnonzero(by_column):
+            totals[rows, self.codes[:, column]] += by_column[column]
+        return totals[:, :-1]
+
+    def errors(self, tally: Ints) -> int:
+        return int(self.counts[self._wrong(tally)].sum())
+
+    def _wrong(self, totals: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        return np.asarray((totals.argmax(axis=-1) != self.labels) | (totals.max(axis=-1) == 0))
+
+    def moved(self, tally: Ints, who: int, step: int) -> Ints:
+        totals = tally.copy()
+        codes = self.codes[:, self.column_of[who]]
+        rows = np.flatnonzero(codes < self.n_classes)
+        totals[rows, codes[rows]] += step
+        return totals
+
+    def errors_after(self, tally: Ints, steps: Sequence[int]) -> Ints:
+        now = self._wrong(tally)
+        rivals = self._rivals(tally)
+        errors = np.empty((len(steps), self.n_columns), dtype=np.int64)
+        for place, step in enumerate(steps):
+            change = self._wrong_after(tally, rivals, step).astype(np.int64) - now[:, None]
+            near = np.flatnonzero(change.any(axis=1))
+            effect = np.zeros((len(near), self.n_classes + 1), dtype=np.int64)  # the last: abstentions
+            effect[:, :-1] = change[near] * self.counts[near, None]
+            errors[place] = np.take_along_axis(effect, self.codes[near].astype(np.intp), axis=1).sum(axis=0)
+        return (self.errors(tally) + errors)[:, self.column_of]
+
+    def _rivals(self, tally: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Keys, key of the true class, and the best rival's key: overall, and without each class in turn."""
+        keys = self.n_classes * tally + np.arange(self.n_classes)[::-1]
+        rows = np.arange(len(keys))
+        true = keys[rows, self.labels]
+        others = keys.copy()
+        others[rows, self.labels] = np.iinfo(np.int64).min
+        if self.n_classes == 1:
+            return keys, true, others[:, 0], others
+        strongest = others.argmax(axis=1)
+        best = others[rows, strongest]
+        others[rows, strongest] = np.iinfo(np.int64).min
+        without = np.repeat(best[:, None], self.n_classes, axis=1)
+        without[rows, strongest] = others.max(axis=1)
+        return keys, true, best, without
+
+    def _wrong_after(
+        self, tally: Ints, rivals: tuple[Ints, Ints, Ints, Ints], step: int
+    ) -> npt.NDArray[np.bool_]:
+        """Whether a row is wrong if a class, one a column, got ``step`` more votes."""
+        keys, true, best, without = rivals
+        rows = np.arange(len(keys))
+        added = self.n_classes * step
+        wrong: npt.NDArray[np.bool_] = np.maximum(keys + added, without) > true[:, None]
+        wrong[rows, self.labels] = best > true + added
+        no_vote = tally.sum(axis=1) + step == 0
+        wrong[no_vote] = True
+        return wrong
+
+    def errors_of_many(self, candidates: Ints) -> Ints:
+        by_column = self.by_column(candidates)
+        weights = by_column.T.astype(self._float)
+        errors = np.zeros(len(candidates), dtype=np.int64)
+        width = len(candidates) * self.n_classes + self.n_columns
+        step = max(1, _CANDIDATE_BLOCK // width)
+        for start in range(0, len(self.labels), step):
+            rows = slice(start, start + step)
+            totals = np.stack(
+                [(self.codes[rows] == k).astype(self._float) @ weights for k in range(self.n_classes)],
+                axis=-1,
+            )
+            wrong = (totals.argmax(axis=-1) != self.labels[rows, None]) | (totals.max(axis=-1) == 0)
+            errors += self.weighed(wrong, rows)
+        return errors
+
+
+def _whole(counts: npt.NDArray[Any]) -> Ints:
+    """Counts that a matrix product gave as floats."""
+    return np.asarray(np.rint(counts), dtype=np.int64)
+
+
+def electorate(ballots: Ballots, most_entries: int | None = None) -> BinaryElectorate | PluralElectorate:
+    """The electorate of hard votes; of a sample of the patterns when they have too many entries.
+
+    Its rows are in an order that depends on the set of rows only, and so does the choice of the sample:
+    permuting the rows of the ballots changes nothing.
+    """
+    first, column_of = different_columns(ballots.codes)
+    codes, labels, counts = ballots.codes, ballots.labels, ballots.counts
+    codes = codes[:, first] if len(first) < codes.shape[1] else codes
+    if most_entries is not None and codes.size > most_entries:
+        chosen = content_sample(codes, labels, max(1, most_entries // codes.shape[1]))
+        codes, labels, counts = codes[chosen], labels[chosen], counts[chosen]
+    codes, labels, counts = canonical(codes, labels, counts, ballots.n_outputs)
+    c = ballots.n_classes
+    constants = np.broadcast_to(np.arange(c, dtype=codes.dtype), (len(codes), c))
+    everyone = np.concatenate([codes, constants], axis=1)
+    used, place = different_columns(everyone)
+    column_of = np.concatenate([place[column_of], place[codes.shape[1] :]])
+    kind = BinaryElectorate if ballots.n_outputs == 2 else PluralElectorate
+    return kind(everyone[:, used], labels, counts, c, column_of)

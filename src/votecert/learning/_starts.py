@@ -1,0 +1,90 @@
+"""Where the search for whole-number votes starts: simple votes, and real weights scaled and rounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import combinations_with_replacement
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.learning._electorate import Electorate, Ints
+
+Floats = npt.NDArray[np.float64]
+
+LARGEST_TOTAL = 100
+"""Weights are rounded to 1, 2, ... so many votes in all."""
+
+_MOST_VOTES = 20_000  # votes that are enumerated at most
+_COUNTED = 20_000_000  # votes times rows times classes that are counted at most
+
+
+def simple_votes(electorate: Electorate) -> Ints:
+    """Everybody once, with each tie-break, outvoted by each class, and the best voter alone."""
+    d, c = electorate.n_voters, electorate.n_classes
+    everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
+    constants = np.eye(c, d + c, k=d, dtype=np.int64)
+    best = np.eye(d, d + c, dtype=np.int64)[np.argmin(electorate.voter_errors())]
+    return np.stack([everybody, *(everybody + constants), *(everybody + (d + 1) * constants), best])
+
+
+def rounded_votes(weights: Iterable[Floats], n_voters: int, largest: int = LARGEST_TOTAL) -> Ints:
+    """Every different rounding of weights (of length d + c) to whole numbers, smallest first.
+
+    Examples
+    --------
+    >>> rounded_votes([np.array([0.5, 0.3, 0.2])], n_voters=3, largest=6).tolist()
+    [[1, 1, 0], [2, 1, 1], [2, 2, 1], [3, 2, 1]]
+    """
+    found: dict[bytes, Ints] = {}
+    for weight in weights:
+        total = float(weight.sum())
+        if not weight[:n_voters].any():
+            continue
+        for n_votes in range(1, largest + 1):
+            votes = np.rint(weight / total * n_votes).astype(np.int64)
+            if votes[:n_voters].any():
+                votes //= np.gcd.reduce(votes)
+                found.setdefault(votes.tobytes(), votes)
+    return np.array([*found.values()]).reshape(len(found), -1)
+
+
+def all_votes(electorate: Electorate) -> Ints:
+    """All votes of N = 1, 2, ... in all without constants, as far as they can be counted in no time."""
+    d, c = electorate.n_voters, electorate.n_classes
+    most = min(_MOST_VOTES, _COUNTED // (electorate.n_rows * c))
+    votes = [vote for total in _totals(d, most) for vote in _ways_to_share(total, d)]
+    return np.pad(np.array(votes, dtype=np.int64).reshape(-1, d), ((0, 0), (0, c)))
+
+
+def _totals(n_voters: int, most: int) -> Iterator[int]:
+    """N = 1, 2, ... as long as there are not more than ``most`` votes of up to N in all."""
+    total = 1
+    while math.comb(total + n_voters, n_voters) <= most and total <= LARGEST_TOTAL:
+        yield total
+        total += 1
+
+
+def _ways_to_share(total: int, n_voters: int) -> Iterator[list[int]]:
+    """All ways to share out votes among voters that are not a multiple of smaller ones."""
+    for chosen in combinations_with_replacement(range(n_voters), total):
+        votes = [0] * n_voters
+        for voter in chosen:
+            votes[voter] += 1
+        if math.gcd(*votes) == 1:
+            yield votes
+
+
+def log_odds_weights(electorate: Electorate) -> Floats:
+    """Weights ``log((1 - e)(c - 1)/e)`` of voters with error rates e, none below zero, and no constants.
+
+    One error and one right vote are added to each voter's record, so that every weight is finite. These are
+    the best weights when voters err independently of each other, and need few rows to be found.
+    """
+    c = electorate.n_classes
+    cast = electorate.votes_cast()
+    wrong = electorate.voter_errors() - (electorate.n_rows - cast)
+    rate = (wrong + 1) / (cast + 2)
+    weights = np.maximum(0.0, np.log((1 - rate) * max(c - 1, 1) / rate))
+    return np.concatenate([weights, np.zeros(c)])

@@ -1,0 +1,80 @@
+"""The fitted list: a few weighted votes fitted on rows that do not certify them.
+
+Each is one hypothesis, however many numbers it consists of, so it costs its share of delta and nothing else.
+Weights are stored as whole numbers: the same votes give the same label on every machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from votecert.bounds.occam import MEMBERS
+from votecert.learning._electorate import Floats, Ints
+from votecert.learning._stacking import Fittable, stacking_weights
+from votecert.learning._starts import log_odds_weights
+from votecert.learning._watch import Watch
+
+RESOLUTION = 1_000_000
+"""Votes of the largest fitted weight."""
+
+
+def fit_list(electorate: Fittable, watch: Watch | None = None) -> dict[str, Ints]:
+    """Fit the :data:`~votecert.bounds.occam.MEMBERS` on an electorate of rows that will not certify them.
+
+    Parameters
+    ----------
+    electorate : Electorate
+        The fitting rows.
+    watch : Watch, optional
+        Gets progress, ends the fit when its time is over.
+
+    Returns
+    -------
+    dict
+        By name, votes of length d + c: the voters, then the constants.
+
+    Notes
+    -----
+    *best single*: the voter with fewest errors. *log-odds*: weights of independent voters with their error
+    rates. *stacking*: non-negative logistic (two classes) or softmax regression with L1 penalties.
+
+    Examples
+    --------
+    >>> from votecert.ballots import Ballots
+    >>> from votecert.learning._electorate import electorate
+    >>> votes = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 1, 0]] * 5)
+    >>> fitted = fit_list(electorate(Ballots.from_votes(votes, [0, 1, 0, 1] * 5)))
+    >>> fitted["best single"].tolist()
+    [1, 0, 0, 0, 0]
+    """
+    watch = watch or Watch()
+    d, c = electorate.n_voters, electorate.n_classes
+    single = np.zeros(d + c)
+    single[np.argmin(electorate.voter_errors())] = 1.0
+    watch.tell("fitted list")
+    weights = [single, log_odds_weights(electorate), *stacking_weights(electorate)]
+    watch.tell("fitted list")
+    return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}
+
+
+def whole_numbers(weights: Floats, n_voters: int) -> Ints:
+    """Real weights as whole numbers of votes, the largest a million.
+
+    Where no voter has any weight the vote is a constant: then everybody has one vote and is outvoted.
+
+    Examples
+    --------
+    >>> whole_numbers(np.array([0.5, 0.25, 0.0, 0.125]), n_voters=2).tolist()
+    [4, 2, 0, 1]
+    >>> whole_numbers(np.array([0.0, 0.0, 0.0, 0.1]), n_voters=2).tolist()
+    [1, 1, 0, 3]
+    """
+    votes: Ints = np.rint(weights / max(weights.max(), np.finfo(np.float64).tiny) * RESOLUTION).astype(
+        np.int64
+    )
+    if votes[:n_voters].any():
+        return np.asarray(votes // np.gcd.reduce(votes))
+    constant = np.zeros_like(votes)
+    constant[:n_voters] = 1
+    constant[n_voters + int(np.argmax(weights[n_voters:]))] = n_voters + 1
+    return constant

@@ -1,0 +1,195 @@
+"""Learning whole-number votes: the vote with the smallest ``occam`` certificate on the rows that certify it.
+
+The certificate pays for every vote through its prior, whatever the search does: the search decides how
+tight the certificate is, never whether it holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import Choice, Evaluation
+from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, in_fitting_part, whole_choice
+from votecert.bounds.occam_prior import log_of_reciprocal
+from votecert.learning._descent import Descent, FoundVote
+from votecert.learning._electorate import Ints, electorate
+from votecert.learning._judge import Judge
+from votecert.learning._prior_scores import PriorScores
+from votecert.learning._soft_electorate import SoftElectorate
+from votecert.learning._stacking import Fittable, stacking_weights
+from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
+from votecert.learning._watch import Callback, OutOfTime, Watch
+from votecert.learning.fitted_list import fit_list
+from votecert.numerics.arithmetic import OUTWARD
+from votecert.scores import Scores
+
+Rows = Ballots | Scores
+
+MOST_ENTRIES = 1 << 24
+"""Votes that the search looks at; of more, some rows are searched and all of them judge the best."""
+
+FITTED_ENTRIES = 1 << 22
+"""Votes that real weights are fitted on."""
+
+FEWEST_ROWS_TO_SPLIT = 40
+"""With fewer rows none are spent on fitting a list."""
+
+_DESCENTS = 8  # starts of each kind that are followed downhill
+_FINALISTS = 12  # votes found on a sample of the rows that are counted on all of them
+
+
+def learn_occam(
+    rows: Ballots | Scores,
+    delta: float,
+    *,
+    bound: Occam | None = None,
+    split: float = 0.25,
+    random_state: int = 0,
+    prior_rows: Ballots | Scores | None = None,
+    fallback: int | None = None,
+    time_budget: float | None = 60.0,
+    callback: Callback | None = None,
+) -> Evaluation:
+    """Find the vote with the smallest ``occam`` certificate.
+
+    Parameters
+    ----------
+    rows : Ballots or Scores
+        The certifying rows.
+    delta : float
+        The certificate holds with probability at least 1 - delta.
+    bound : Occam, optional
+        The prior and the mass of the list.
+    split : float, default=0.25
+        Share of the rows on which the list is fitted, if not on ``prior_rows``; 0 means no list.
+    random_state : int, default=0
+        Seed of the split. To be chosen once: trying several until the certificate is small voids it.
+    prior_rows : Ballots or Scores, optional
+        Other rows to fit the list on; then all certifying rows certify it.
+    fallback : int, optional
+        Class index for rows on which nobody votes.
+    time_budget : float, default=60
+        Seconds for the search. The result depends on the machine only if they are used up.
+    callback : function, optional
+        Gets a dictionary now and then: ``stage``, ``iteration``, ``value``, ``seconds``.
+
+    Returns
+    -------
+    Evaluation
+        ``terms.choice`` has the votes; ``details["interrupted"]`` is 1 if the search was cut short by its
+        time budget or by the user, who gets the best vote so far.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> votes = np.where(rng.random((1000, 3)) < [0.95, 0.6, 0.6], y[:, None], 1 - y[:, None])
+    >>> found = learn_occam(Ballots.from_votes(votes, y), delta=0.05)
+    >>> found.terms.choice["votes"], bool(found.risk < 0.1)
+    ([1, 0, 0], True)
+    """
+    if not 0 <= split < 1:
+        raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
+    declared = declared_list(rows, split, random_state, prior_rows)
+    watch = Watch(time_budget, callback)
+    learner = _Learner(rows, delta, bound if bound is not None else Occam(), declared, fallback, watch)
+    try:
+        learner.search_whole_votes()
+        learner.fit_list(prior_rows)
+    except (OutOfTime, KeyboardInterrupt):
+        learner.interrupted = True
+    return learner.result()
+
+
+def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) -> dict[str, Any]:
+    """How the list is fitted: decided before votes and labels are looked at."""
+    if prior_rows is not None:
+        if (prior_rows.n_voters, prior_rows.n_classes) != (rows.n_voters, rows.n_classes):
+            raise ValueError(
+                f"The other rows have {prior_rows.n_voters} voters and {prior_rows.n_classes} classes, the "
+                f"certifying ones {rows.n_voters} and {rows.n_classes}: both need the same ones."
+            )
+        return {"list": "other", "split": 0.0, "seed": 0}
+    rows_known = isinstance(rows, Scores) or rows.pattern_of_row is not None
+    if split == 0 or rows.n_rows < FEWEST_ROWS_TO_SPLIT or not rows_known:
+        return NO_LIST
+    return {"list": "split", "split": float(split), "seed": int(seed)}
+
+
+@dataclass
+class _Learner:
+    """One run of :func:`learn_occam`: what it works on, and what it has found."""
+
+    rows: Rows
+    delta: float
+    bound: Occam
+    declared: dict[str, Any]
+    fallback: int | None
+    watch: Watch
+    found: list[FoundVote] = field(default_factory=list)
+    members: dict[str, Ints] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def search_whole_votes(self) -> None:
+        """Find the votes whose certificates on the rows, or a large sample of them, are smallest."""
+        d, c, m = self.rows.n_voters, self.rows.n_classes, self.rows.n_rows
+        everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
+        self.found.append(FoundVote(everybody, m, 1.0))
+        voters = _electorate(self.rows, MOST_ENTRIES)
+        judge = Judge(m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows)
+        descent = Descent(voters, PriorScores(self.bound.prior, d, c), judge, self.watch, self.found)
+        descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
+        weights = [log_odds_weights(voters), *stacking_weights(_electorate(self.rows, FITTED_ENTRIES))]
+        descent.run(rounded_votes(weights, d), _DESCENTS)
+        descent.polish()
+
+    def fit_list(self, prior_rows: Rows | None) -> None:
+        """Fit the members of the list on the rows that were declared for it."""
+        rows = prior_rows
+        if self.declared["list"] == "split":
+            chosen = in_fitting_part(self.rows.n_rows, self.declared["split"], self.declared["seed"])
+            rows = self.rows.subset(chosen) if 0 < chosen.sum() < len(chosen) else None
+        if rows is not None:
+            self.members = fit_list(_electorate(rows, FITTED_ENTRIES), self.watch)
+
+    def result(self) -> Evaluation:
+        """The smallest certificate, counted on all the rows that certify it."""
+        evaluations = [self._best_whole_vote()]
+        if self.members:
+            evaluations.append(self._best_member())
+        best = min(evaluations, key=lambda evaluation: evaluation.risk)
+        return replace(best, details={**best.details, "interrupted": float(self.interrupted)})
+
+    def _best_whole_vote(self) -> Evaluation:
+        finalists = sorted(self.found, key=lambda vote: vote.risk)[:_FINALISTS]
+        choices = [self._choice(vote.votes) for vote in finalists]
+        return min(map(self._evaluate, choices), key=lambda evaluation: evaluation.risk)
+
+    def _best_member(self) -> Evaluation:
+        choices = [self._choice(votes, member) for member, votes in self.members.items()]
+        rows = certifying_rows(self.rows, choices[0])
+        errors = [rows.errors(choice["votes"], choice["offsets"], self.fallback) for choice in choices]
+        return self._evaluate(choices[int(np.argmin(errors))])
+
+    def _choice(self, votes: Ints, member: str | None = None) -> Choice:
+        d = self.rows.n_voters
+        return whole_choice(
+            votes[:d], votes[d:], declared=self.declared, member=member, fallback=self.fallback
+        )
+
+    def _evaluate(self, choice: Choice) -> Evaluation:
+        votes = np.array(choice["votes"], dtype=np.float64)
+        rows = cast(Ballots, self.rows)  # scores count errors by methods of the same names
+        return self.bound.at(rows, votes / votes.sum(), self.delta, choice)
+
+    def _log_mass(self, mass: Fraction) -> float:
+        return -float(log_of_reciprocal(OUTWARD, Fraction(self.delta) * mass))
+
+
+def _electorate(rows: Rows, most_entries: int) -> Fittable:
+    return SoftElectorate(rows, most_entries) if isinstance(rows, Scores) else electorate(rows, most_entries)
