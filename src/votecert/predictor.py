@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._labels import encode_votes
-from votecert.ballots import total_votes, winners
+from votecert._patterns import total_votes, winners
 from votecert.scores import soft_totals, soft_winners
 
 SCALE = 2.0**52
@@ -76,7 +76,7 @@ class WeightedVote:
     def weights(self) -> npt.NDArray[np.float64]:
         """The voters' votes, divided by their sum."""
         votes = np.array(self.votes, dtype=np.float64)
-        return votes / max(1.0, votes.sum())
+        return np.asarray(votes / max(1.0, votes.sum()))
 
     def predict(self, votes: Any) -> npt.NDArray[Any]:
         """Labels of new rows.

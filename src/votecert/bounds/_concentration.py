@@ -42,7 +42,7 @@ class Summary:
         if len(values) <= MOST_BINS:
             return cls(values, share)
         bins = np.minimum((values * MOST_BINS).astype(np.int64), MOST_BINS - 1)
-        mass = np.bincount(bins, weights=share, minlength=MOST_BINS)
+        mass = np.asarray(np.bincount(bins, weights=share, minlength=MOST_BINS), dtype=np.float64)
         centre = np.bincount(bins, weights=share * values, minlength=MOST_BINS)
         used = mass > 0
         return cls(centre[used] / mass[used], mass[used])
