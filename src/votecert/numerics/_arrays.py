@@ -27,8 +27,8 @@ def in_blocks(function: Callable[..., Array], *arguments: Array) -> Array:
     """Return ``function(*arguments)`` for an elementwise function and arrays of one shape.
 
     The function may return several values per element, along leading axes.  Several times faster than one
-    call on a million elements, because a chain of NumPy operations on a large array is bound by memory, not by
-    arithmetic; in blocks the temporaries stay in the processor's cache.
+    call on a million elements, because a chain of NumPy operations on a large array is bound by memory, not
+    by arithmetic; in blocks the temporaries stay in the processor's cache.
 
     Examples
     --------

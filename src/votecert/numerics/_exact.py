@@ -144,7 +144,8 @@ class ExactArithmetic:
             return self.number(1)
         log_ways = self.log_binomial(m, k)
         p = self.kl_inverse_upper(self.number(k) / m, -log_delta / m)
-        stop = self.number(10) ** -(self.digits + 5)
+        # The error after a step is about the square of that step over the width of the tail, at least 1e-6 p.
+        stop = self.number(10) ** -(self.digits / 2 + 8)
         while p < 1:  # at one the limit is closer to one than the working precision
             room = 1 - p
             log_tail = self._mp.log(self.beta_cdf_up(room, m - k, k + 1))
@@ -154,7 +155,7 @@ class ExactArithmetic:
             p -= step
             if abs(step) <= stop * p:
                 break
-        return p
+        return min(p, self.number(1))
 
     def _kl(self, q: Number, p: Number) -> Number:
         if (p == 0 and q > 0) or (p == 1 and q < 1):
@@ -185,7 +186,7 @@ class ExactArithmetic:
         return remembered
 
     def _beta_fraction(self, x: Number, a: Number, b: Number) -> Number:
-        """Evaluate ``I_x(a, b)`` left of the mode by its continued fraction (DLMF 8.17.22, Lentz's method)."""
+        """Evaluate ``I_x(a, b)`` left of the mode by the continued fraction DLMF 8.17.22."""
         gamma, log = self._mp.loggamma, self._mp.log
         log_front = a * log(x) + b * log(1 - x) + gamma(a + b) - gamma(a) - gamma(b) - log(a)
         upper, lower = self.number(1), 1 / (1 - (a + b) * x / (a + 1))

@@ -36,7 +36,7 @@ def excess(numerator: ArrayLike, denominator: ArrayLike) -> Array:
     >>> float(excess(2.0, 1.0))
     0.3068528194400547
     >>> float(excess(1.0 + 1e-8, 1.0))
-    4.99999993...e-17
+    4.99999990...e-17
     """
     top = floats(numerator)
     bottom = floats(denominator)

@@ -1,8 +1,9 @@
 """One vocabulary, two precisions: a bound writes its formula once and it is evaluated twice.
 
-`OUTWARD` is double precision with every error of the special functions covered by a slack that points outward (a
-certificate may be a little too large, never too small).  ``exact(digits)`` evaluates the same formula in
-multiple precision and takes given floats as exact numbers; it is what verification and the tests compare with.
+`OUTWARD` is double precision with every error of the special functions covered by a slack that points
+outward (a certificate may be a little too large, never too small).  ``exact(digits)`` evaluates the same
+formula in multiple precision and takes given floats as exact numbers; verification and the tests compare
+with it.
 """
 
 from __future__ import annotations
@@ -169,5 +170,5 @@ def _nudge(value: float) -> float:
 
 
 def _beta_slack(K: Number) -> float:
-    """Cover the error of the incomplete beta function and of its rounded arguments at total parameter ``K``."""
+    """Cover the error of the incomplete beta function and of its rounded arguments at total ``K``."""
     return float(1e-10 * (1.0 + K / 1e10))

@@ -3,10 +3,10 @@ r"""The regularised incomplete beta function :math:`I_x(a,b)`, the distribution 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import betainc
+from numpy.typing import ArrayLike, NDArray
 
 from votecert.numerics._arrays import Array, floats, in_blocks
+from votecert.numerics._boost import incomplete_beta
 from votecert.numerics._series import stirling_remainder, stirling_remainder_slope
 
 __all__ = ["beta_cdf", "beta_cdf_gradient", "dirichlet_tail"]
@@ -36,7 +36,7 @@ def beta_cdf(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     array([1., 0., 1.])
     """
     x, a, b = np.broadcast_arrays(floats(x), floats(a), floats(b))
-    value = betainc(np.where(a > 0.0, a, 1.0), np.where(b > 0.0, b, 1.0), x)
+    value = incomplete_beta(np.where(a > 0.0, a, 1.0), np.where(b > 0.0, b, 1.0), x)
     return _with_limits(value, x, a, b)
 
 
@@ -55,8 +55,8 @@ def dirichlet_tail(K: ArrayLike, g: ArrayLike) -> Array:
 def beta_cdf_gradient(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, Array, Array]:
     r"""Return :math:`I_x(a,b)` and its derivatives in ``x``, ``a`` and ``b``, for learning.
 
-    The value is good to about 1e-8 and the derivatives to 1e-6 of their scale, for ``a + b`` from 1e-6 to 1e10;
-    certificates use `beta_cdf`.  A zero parameter gets the slope of the limit; two zeros get slope zero.
+    The value is good to about 1e-8 and the derivatives to 1e-6 of their scale, for ``a + b`` from 1e-6 to
+    1e10; certificates use `beta_cdf`.  A zero parameter gets the slope of the limit, two zeros slope zero.
 
     Notes
     -----
@@ -64,11 +64,11 @@ def beta_cdf_gradient(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[Array, 
 
     .. math:: \partial_a I_x = \int_{-\infty}^{logit(x)} (\log t - \psi(a) + \psi(a+b))\,h(u)\,du,
 
-    the same with ``log(1-t)`` and ``b``, and both change sign over the other side of ``x``.  The side without the
-    mode is integrated by 24 Gauss-Legendre nodes from ``x`` to where ``h`` is negligible or a pure exponential;
-    the exponential tail is added in closed form.  Around the mode ``u_0 = log(a/b)``, with
-    ``e = log(1 + (a/(a+b))(exp(u-u_0) - 1))``, the density is ``h(u_0) exp(a(u-u_0) - (a+b)e)``, which keeps its
-    digits at large parameters; arguments are swapped so that ``a <= b``.
+    the same with ``log(1-t)`` and ``b``, and both change sign over the other side of ``x``.  The side without
+    the mode is integrated by 24 Gauss-Legendre nodes from ``x`` to where ``h`` is negligible or a pure
+    exponential; the exponential tail is added in closed form.  Around the mode ``u_0 = log(a/b)``, with
+    ``e = log(1 + (a/(a+b))(exp(u-u_0) - 1))``, the density is ``h(u_0) exp(a(u-u_0) - (a+b)e)``, which keeps
+    its digits at large parameters; arguments are swapped so that ``a <= b``.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def _lower_tail(log_odds: Array, a: Array, b: Array) -> tuple[Array, Array, Arra
     return np.where(left, peak * mass, 1.0 + peak * mass), density, slope_a, slope_b
 
 
-def _far_end(at: Array, left: Array, a: Array, b: Array, mode: Array) -> Array:
+def _far_end(at: Array, left: NDArray[np.bool_], a: Array, b: Array, mode: Array) -> Array:
     """Return where the integration away from the mode may stop, as a distance from the mode in log-odds.
 
-    The density falls by ``(a+b) kl(t_0, t)`` from its mode ``t_0``.  Closed-form bounds on the inverse of ``kl`` tell
-    where that reaches the wanted drop: `sharper_upper`, and ``kl(q, p) >= -H(q) - (1-q) log(1-p)`` with its mirror
-    image; a Gaussian plus an exponential width does too.
+    The density falls by ``(a+b) kl(t_0, t)`` from its mode ``t_0``.  Closed-form bounds on the inverse of
+    ``kl`` tell where that reaches the wanted drop: `sharper_upper`, and ``-H(q) - (1-q) log(1-p)`` with its
+    mirror image; a Gaussian plus an exponential width does too.
     """
     K = a + b
     straight = np.log(K / _STRAIGHT + 1.0)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincc, xlog1py, xlogy
+from scipy.special import erfcx, xlog1py, xlogy
 
 from votecert.numerics._arrays import Array, floats
+from votecert.numerics._boost import incomplete_beta, incomplete_beta_complement
 from votecert.numerics._series import stirling_remainder
 from votecert.numerics.kl import binary_kl, kl_inverse_upper
 
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 _EPS = float(np.finfo(np.float64).eps)
+_TINY = 1e-300
 _UNDERFLOW = 1e-280
 _MAX_NEWTON_STEPS = 100
 _MAX_FRACTION_TERMS = 400
@@ -51,10 +53,10 @@ def log_binomial_cdf(k: ArrayLike, m: ArrayLike, p: ArrayLike) -> Array:
 
     Examples
     --------
-    >>> float(log_binomial_cdf(0, 10, 0.5)) / np.log(2.0)
-    -10.0
+    >>> round(float(np.exp(log_binomial_cdf(0, 3, 0.5))), 12)
+    0.125
     >>> float(log_binomial_cdf(10, 1_000_000, 0.5))
-    -693040.4...
+    -693024.129...
     """
     k, m, p = np.broadcast_arrays(floats(k), floats(m), floats(p))
     inside = (k >= 0) & (k < m) & (p > 0.0) & (p < 1.0)
@@ -76,8 +78,8 @@ def clopper_pearson_upper(k: ArrayLike, m: ArrayLike, log_delta: ArrayLike) -> A
     Notes
     -----
     The logarithm of the tail is concave in ``p`` (it is the survival function of a Beta density, which is
-    log-concave), so Newton's method on it never ends below the root.  The start is Chernoff's bound
-    ``kl(k/m, p) <= -log_delta/m``.
+    log-concave), so a step of Newton's method never ends below the root.  Chernoff's bound
+    ``kl(k/m, p) <= -log_delta/m`` limits it from above.
 
     References
     ----------
@@ -125,7 +127,7 @@ def binomial_tail(n: ArrayLike, k: ArrayLike, w: ArrayLike) -> Array:
     """
     n, k, w = np.broadcast_arrays(floats(n), floats(k), floats(w))
     inside = (k >= 1) & (k <= n)
-    value = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1.0, 1.0), w)
+    value = incomplete_beta(np.where(inside, k, 1.0), np.where(inside, n - k + 1.0, 1.0), w)
     return np.where(inside, value, np.where(k <= 0, 1.0, 0.0))
 
 
@@ -134,7 +136,7 @@ def binomial_tail_slope(n: ArrayLike, k: ArrayLike, w: ArrayLike) -> Array:
 
     Examples
     --------
-    >>> float(binomial_tail_slope(3, 2, 0.5))
+    >>> round(float(binomial_tail_slope(3, 2, 0.5)), 12)
     1.5
     """
     n, k, w = np.broadcast_arrays(floats(n), floats(k), floats(w))
@@ -150,7 +152,7 @@ def _log_likelihood_peak(k: Array, m: Array) -> Array:
 
 
 def _log_peak_mass(k: Array, m: Array) -> Array:
-    """Return ``log P(Bin(m, k/m) = k)``: only square roots and Stirling's remainders are left of the factorials."""
+    """Return ``log P(Bin(m, k/m) = k)``: of the factorials only roots and Stirling's remainders are left."""
     inner = (k > 0) & (k < m)
     a, b = np.where(inner, k, 1.0), np.where(inner, m - k, 1.0)
     n = np.where(inner, m, 2.0)
@@ -159,9 +161,9 @@ def _log_peak_mass(k: Array, m: Array) -> Array:
 
 
 def _log_cdf(k: Array, m: Array, p: Array) -> tuple[Array, Array]:
-    """Return the logarithm of ``P(Bin(m,p) <= k)`` and minus its slope in ``p``, for ``k < m`` and inner ``p``."""
+    """Return the logarithm of ``P(Bin(m,p) <= k)`` and minus its slope in ``p``, for ``k < m``."""
     log_mass = _log_peak_mass(k, m) - m * binary_kl(k / m, p)
-    plain = betaincc(k + 1.0, m - k, p)
+    plain = incomplete_beta_complement(k + 1.0, m - k, p)
     far = plain < _UNDERFLOW
     value = np.log(np.where(far, 1.0, plain))
     value[far] = log_mass[far] + np.log(_tail_over_mass(k[far], m[far], p[far]))
@@ -193,13 +195,27 @@ def _tail_over_mass(k: Array, m: Array, p: Array) -> Array:
     return p * value
 
 
-def _solve(k: Array, m: Array, target: Array, start: Array) -> Array:
-    """Newton's method from above on the concave logarithm of the tail."""
-    p = start
+def _solve(k: Array, m: Array, target: Array, chernoff: Array) -> Array:
+    """Newton's method on the concave logarithm of the tail: after its first step it comes from above."""
+    p = _saddlepoint_start(k, m, target, chernoff)
+    active = np.arange(p.size)
     for _ in range(_MAX_NEWTON_STEPS):
-        value, hazard = _log_cdf(k, m, np.minimum(p, 1.0 - _EPS / 2))
-        step = np.maximum((target - value) / hazard, 0.0)
-        p = np.maximum(p - step, 0.0)
-        if np.all(step <= 1e-13 * p):
+        here = p[active]
+        value, hazard = _log_cdf(k[active], m[active], np.minimum(here, 1.0 - _EPS / 2))
+        step = (target[active] - value) / np.maximum(hazard, _TINY)
+        p[active] = np.clip(here - step, 0.0, chernoff[active])
+        active = active[np.abs(p[active] - here) > 1e-12 * here]
+        if active.size == 0:
             break
     return p
+
+
+def _saddlepoint_start(k: Array, m: Array, target: Array, chernoff: Array) -> Array:
+    """Solve the normal tail at ``z = sqrt(2 m kl((k + 1/2)/m, p))``, which is close to the binomial one.
+
+    With ``y = z^2/2`` the tail is ``exp(-y) erfcx(sqrt y)/2``; ``y`` is found by fixed-point steps.
+    """
+    y = -target
+    for _ in range(4):
+        y = np.maximum(-target + np.log(0.5 * erfcx(np.sqrt(y))), 0.0)
+    return np.minimum(kl_inverse_upper((k + 0.5) / m, y / m), chernoff)

@@ -7,18 +7,19 @@ For a loss in [0, 1] with mean ``p`` and average ``q`` over ``m`` independent ro
 
 with ``C_j`` geometric from ``sqrt(6/m)`` to 6.
 
-*Each term has expectation at most one.* ``exp(-Cx) <= 1 - x(1-exp(-C))`` on [0, 1] by convexity, so
-:math:`E e^{-Cmq} \le (1-p(1-e^{-C}))^m`; and :math:`E e^{m\,kl(q,p)} \le \xi(m)` (Maurer 2004).  Hence the mixture
-has expectation at most one for every weight vector, and under every prior.
+*Each term has expectation at most one.*  ``exp(-Cx) <= 1 - x(1-exp(-C))`` on [0, 1] by convexity, so
+:math:`E e^{-Cmq} \le (1-p(1-e^{-C}))^m`; and :math:`E e^{m\,kl(q,p)} \le \xi(m)` (Maurer 2004).  Hence the
+mixture has expectation at most one for every weight vector, and under every prior.
 
-*Joint convexity.* Every ``e_j`` is convex in ``p`` plus linear in ``q``, ``kl`` is jointly convex, and the logarithm of
-a sum of exponentials of convex functions is convex.  With Jensen's inequality, the change of measure and Markov's
-inequality, with probability ``1 - delta`` for all posteriors at once,
+*Joint convexity.*  Every ``e_j`` is convex in ``p`` plus linear in ``q``, ``kl`` is jointly convex, and the
+logarithm of a sum of exponentials of convex functions is convex.  With Jensen's inequality, the change of
+measure and Markov's inequality, with probability ``1 - delta`` for all posteriors at once,
 :math:`m\Delta_m(E\hat L, E L) \le D + \log(1/\delta)`.
 
-*Inverse.* On ``p >= q`` all terms grow with ``p``, and at ``p = q`` each ``e_j <= 0`` (again convexity), so
-``Delta_m(q, q) <= 0 <= c``: the largest ``p`` with ``Delta_m <= c`` is the only root above ``q``.  There every term falls
-with ``q``, so the root grows with ``q`` and an upper bound on the average loss may be put in its place.
+*Inverse.*  On ``p >= q`` all terms grow with ``p``, and at ``p = q`` each ``e_j <= 0`` (again convexity), so
+``Delta_m(q, q) <= 0 <= c``: the largest ``p`` with ``Delta_m <= c`` is the only root above ``q``.  There
+every term falls with ``q``, so the root grows with ``q``, and an upper bound on the average loss may be put
+in its place.
 """
 
 from __future__ import annotations
@@ -60,14 +61,16 @@ def mixture_inverse(q: ArrayLike, c: ArrayLike, m: int) -> Array:
     Parameters
     ----------
     q, c : array_like
-        Average loss (or an upper bound on it) in [0, 1] and complexity ``(D + log(1/delta))/m``; infinity gives one.
+        Average loss (or an upper bound on it) in [0, 1] and complexity ``(D + log(1/delta))/m``; an infinite
+        complexity gives one.
     m : int
         The number of rows.
 
     Notes
     -----
-    Each single term is at most ``17 exp(mc)``, so the smallest of the 17 single inverses at ``c + log(17)/m`` is
-    above the root.  From there Newton's method on a convex function descends to the root and never passes it.
+    Each single term is at most ``17 exp(mc)``, so the smallest of the 17 single inverses at
+    ``c + log(17)/m`` is above the root.  From there Newton's method on a convex function descends to the
+    root and never passes it.
 
     Examples
     --------
