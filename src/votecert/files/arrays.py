@@ -1,0 +1,91 @@
+"""Votes from NumPy's npz and npy files. Arrays of Python objects are pickles and never loaded."""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+LAYOUTS = (("votes", "y"), ("votes_bound", "y_bound"))
+"""Names of the arrays with the votes and with the true labels in an npz file; the first pair found counts."""
+
+Array = npt.NDArray[Any]
+
+
+def load_npy(path: Path) -> Array:
+    """Map a plain array into memory; it is read only where it is used."""
+    try:
+        with path.open("rb") as file:
+            _check_header(file, str(path), None)
+        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        return array
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path} is not an npy file that can be read: {_short(error)}") from None
+
+
+def load_npz(path: Path) -> dict[str, Array]:
+    """The arrays of an npz file, after checking what each of them claims to be."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                with archive.open(member) as file:
+                    _check_header(
+                        file, f"{path}, array {member.filename.removesuffix('.npy')!r}", member.file_size
+                    )
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: np.asarray(arrays[name]) for name in arrays.files}
+    except (ValueError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"{path} is not an npz file that can be read: {_short(error)}") from None
+
+
+def find_votes(arrays: dict[str, Array], label: str | None, source: str) -> tuple[Array, Array]:
+    """The votes and the true labels among the arrays of an npz file."""
+    for votes, truth in LAYOUTS:
+        truth = label if label is not None else truth
+        if votes in arrays and truth in arrays:
+            return arrays[votes], arrays[truth]
+    wanted = "'votes' and 'y'" if label is None else f"'votes' and {label!r}"
+    found = ", ".join(map(repr, list(arrays)[:10])) or "none"
+    raise ValueError(f"{source} must hold the arrays {wanted}; it holds {found}.")
+
+
+def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> None:
+    """Refuse objects, and sizes that do not fit the file or the machine, before anything is allocated."""
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
+        version
+    )
+    if read is None:
+        raise ValueError(f"version {version} of the format is not read.")
+    shape, _, dtype = read(file)
+    if dtype.hasobject:
+        raise ValueError(
+            f"{source} holds Python objects, which are stored as a pickle that could run code when loaded. "
+            "Save plain arrays: astype(str) or whole numbers."
+        )
+    claimed = math.prod(shape) * dtype.itemsize
+    if n_bytes is not None and claimed > n_bytes:
+        raise ValueError(f"{source} claims {claimed} bytes of data but holds {n_bytes}: it is damaged.")
+    if n_bytes is not None and claimed > memory_limit():
+        raise ValueError(
+            f"{source} unpacks to {claimed} bytes, more than half of this machine's memory. Save it as npy, "
+            "which is read without loading all of it."
+        )
+
+
+def memory_limit() -> int:
+    """Half of the machine's memory, in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 8 << 30
+
+
+def _short(error: Exception) -> str:
+    text = str(error).partition("\n")[0].rstrip(".")
+    return f"{text}." if text else f"{type(error).__name__}."

@@ -1,0 +1,80 @@
+"""Votes from parquet files, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from votecert.files.columns import Columns, refuse_width
+from votecert.files.delimited import Progress
+from votecert.files.labels import LabelBook
+from votecert.files.stack import Numbers, VoteStack
+
+_CELLS_AT_ONCE = 1 << 20
+
+
+def read_parquet(
+    path: Path, make_stack: Callable[[list[str]], VoteStack], progress: Progress | None
+) -> VoteStack:
+    """Number the columns of a parquet file.
+
+    Parameters
+    ----------
+    path : Path
+    make_stack : callable
+        Makes the stack when the names of the columns are known.
+    progress : callable, optional
+        Called as ``progress(rows read, rows in all)`` after each batch.
+    """
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise ValueError(
+            f"{path}: reading parquet files needs pyarrow. Install it: pip install 'votecert[tables]'."
+        ) from None
+    try:
+        with parquet.ParquetFile(path) as file:
+            names, n_rows = list(file.schema_arrow.names), file.metadata.num_rows
+            refuse_width(len(names), str(path))
+            _refuse_nested(file.schema_arrow, str(path))
+            stack = make_stack(names)
+            batch_size = max(1, _CELLS_AT_ONCE // len(names))
+            for batch in file.iter_batches(batch_size=batch_size):
+                _add_batch(stack, batch, n_rows)
+                if progress is not None:
+                    progress(stack.n_rows, n_rows)
+            return stack
+    except (ArrowException, OSError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise ValueError(f"{path} is not a parquet file that can be read: {first_line}.") from None
+
+
+def _add_batch(stack: VoteStack, batch: Any, n_rows: int) -> None:
+    columns = stack.columns
+    truth = _numbers(batch, columns.label, stack.book, columns)
+    votes: Numbers = np.empty((len(truth), len(columns.voters)), dtype=np.uint16)
+    for place, position in enumerate(columns.voters):
+        votes[:, place] = _numbers(batch, position, stack.book, columns)
+    groups = None if columns.group is None else _numbers(batch, columns.group, stack.group_book, columns)
+    stack.add(votes, truth, groups, (stack.n_rows + len(truth)) / n_rows)
+
+
+def _numbers(batch: Any, position: int, book: LabelBook, columns: Columns) -> Numbers:
+    """Numbers of one column: only its different values pass through Python."""
+    encoded = batch.column(position)
+    encoded = encoded if hasattr(encoded, "dictionary") else encoded.dictionary_encode()
+    table = np.zeros(len(encoded.dictionary) + 1, dtype=np.uint16)
+    table[1:] = book.number(encoded.dictionary.to_pylist(), columns.names[position])
+    places = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False) + 1
+    return np.asarray(table[places])
+
+
+def _refuse_nested(schema: Any, source: str) -> None:
+    for field in schema:
+        if field.type.num_fields and not hasattr(field.type, "value_type"):
+            raise ValueError(
+                f"{source}: column {field.name!r} is nested ({field.type}): a vote is a single label."
+            )

@@ -1,0 +1,100 @@
+"""Which column of a table is what."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MOST_COLUMNS = 100_000
+"""Tables with more columns are refused: that many voters are a mistake, or an attack."""
+
+ColumnChoice = str | int
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Positions of the true label, the group (or None) and the voters."""
+
+    names: tuple[str, ...]
+    label: int
+    group: int | None
+    voters: tuple[int, ...]
+
+    @property
+    def voter_names(self) -> tuple[str, ...]:
+        """Names of the voters."""
+        return tuple(self.names[position] for position in self.voters)
+
+
+def pick_columns(
+    names: Sequence[str],
+    label: ColumnChoice | None,
+    group: ColumnChoice | None,
+    ignore: Iterable[ColumnChoice],
+    source: str,
+) -> Columns:
+    """Sort out the columns: those that are neither label nor group nor ignored are voters.
+
+    Examples
+    --------
+    >>> pick_columns(["id", "a", "b", "truth"], "truth", None, [0], "votes.csv")
+    Columns(names=('id', 'a', 'b', 'truth'), label=3, group=None, voters=(1, 2))
+    """
+    refuse_width(len(names), source)
+    names = tuple(name.strip() for name in names)
+    if label is None:
+        raise ValueError(
+            f"{source}: say which column holds the true label, by name or position. Its columns are "
+            f"{_listed(names)}."
+        )
+    truth = find_column(names, label, source)
+    grouped = None if group is None else find_column(names, group, source)
+    left_out = {truth, grouped, *(find_column(names, column, source) for column in ignore)}
+    voters = tuple(position for position in range(len(names)) if position not in left_out)
+    if not voters:
+        raise ValueError(f"{source}: no column is left for the voters. Its columns are {_listed(names)}.")
+    return Columns(names, truth, grouped, voters)
+
+
+def find_column(names: Sequence[str], wanted: ColumnChoice, source: str) -> int:
+    """Position of a column given by name or, if no name matches, by position (negative: from the end)."""
+    if isinstance(wanted, str):
+        places = [position for position, name in enumerate(names) if name == wanted.strip()]
+        if len(places) > 1:
+            raise ValueError(
+                f"{source}: {len(places)} columns are named {wanted!r}: give the position instead, "
+                f"for example {places[0]}."
+            )
+        if places:
+            return places[0]
+    try:
+        position = int(wanted)
+    except ValueError:
+        close = difflib.get_close_matches(wanted, names, n=1) if isinstance(wanted, str) else []
+        hint = f" Did you mean {close[0]!r}?" if close else f" Its columns are {_listed(names)}."
+        raise ValueError(f"{source} has no column {wanted!r}.{hint}") from None
+    if not -len(names) <= position < len(names):
+        raise ValueError(
+            f"{source} has no column at position {position}: its {len(names)} columns are 0 to "
+            f"{len(names) - 1}."
+        )
+    return position % len(names)
+
+
+def refuse_width(n_columns: int, source: str) -> None:
+    """Refuse tables that are too wide to be votes, and those that are too narrow."""
+    if n_columns > MOST_COLUMNS:
+        raise ValueError(
+            f"{source} has more than {MOST_COLUMNS} columns, the most that are read: a column is a voter."
+        )
+    if n_columns < 2:
+        raise ValueError(
+            f"{source} has only one column: a column of true labels and at least one voter are needed. "
+            "If it has more, they must be separated by commas, semicolons or tabs."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(name if len(name) <= 40 else name[:37] + "..." for name in names[:12])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
