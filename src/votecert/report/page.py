@@ -1,0 +1,191 @@
+"""The report as one HTML file that needs nothing else: no network, no fonts, no scripts from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from votecert.certificate.record import Certificate
+from votecert.certificate.table import CertificateTable
+from votecert.report import summary, tables
+from votecert.report.charts import curve, histogram
+from votecert.report.files import write_atomically
+from votecert.report.growth import growth
+from votecert.report.margins import Margins, read_margins
+from votecert.report.text import chance, confidence, scalar, share, visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+Tables = CertificateTable | Sequence[CertificateTable] | None
+
+SHOWN_JSON = 200_000
+"""A certificate with more characters is only offered for download, not shown as well."""
+
+
+def to_html(
+    certificate: Certificate,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    votes: Any = None,
+    y: Any = None,
+    table: Tables = None,
+    title: str | None = None,
+) -> str:
+    """Write a report for somebody who has to decide whether to trust the vote.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        It is verified first.
+    path : path-like, optional
+        File to write; it is replaced whole or left alone.
+    votes, y : optional
+        The certifying rows, as given to ``certify`` (scores for a soft vote), for the chart of margins.
+    table : CertificateTable or sequence of them, optional
+        From ``compare`` for the comparison of bounds, from ``certify(..., groups=)`` for the groups.
+    title : str, optional
+        What the report is about, for example the name of the model.
+
+    Returns
+    -------
+    str
+        The HTML text. The same arguments give the same text.
+
+    Raises
+    ------
+    ValueError
+        If the certificate does not verify, or the rows are not its rows.
+
+    Examples
+    --------
+    >>> import numpy as np, votecert as vc
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=500)
+    >>> votes = np.where(rng.random((500, 3)) < 0.9, y[:, None], 1 - y[:, None])
+    >>> html = to_html(vc.certify(votes, y, weights="uniform"), votes=votes, y=y, title="Three annotators")
+    >>> html.count("<h1>"), "http" in html
+    (1, False)
+    """
+    checked = certificate.verify()
+    if not checked:
+        raise ValueError(f"There is no report on a certificate that does not verify. {checked}")
+    given = [table] if isinstance(table, CertificateTable) else list(table or [])
+    margins = None if votes is None and y is None else read_margins(certificate, votes, y)
+    style, dark, script = (_asset(name) for name in ("report.css", "dark.css", "report.js"))
+    html = (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            certificate=certificate,
+            title=title or "Risk certificate",
+            arithmetic=checked.arithmetic,
+            verdict=summary.verdict(certificate),
+            summary=summary,
+            tables=tables,
+            margins=margins,
+            comparisons=[one for one in given if one.by == "bound"],
+            groupings=[one for one in given if one.by == "group"],
+            more_rows=growth(certificate) if certificate.is_guarantee else [],
+            histogram=draw_margins,
+            curve=draw_growth,
+            json=embedded_json(certificate),
+            confidence=confidence(certificate.delta),
+            style=style,
+            dark=dark,
+            script=script,
+            policy=_policy(styles=(style, dark), script=script),
+            version=_version(),
+        )
+    )
+    if path is not None:
+        write_atomically(path, html)
+    return html
+
+
+def draw_margins(margins: Margins, certificate: Certificate) -> str:
+    """The chart of margins."""
+    share_counted = share(margins.counted / certificate.terms.n_rows)
+    return histogram(
+        margins.bins,
+        name="margins",
+        title="Rows by the lead of the true class",
+        description=(
+            f"Histogram of {certificate.terms.n_rows:,} rows over leads from -100 % to 100 %. "
+            f"{certificate.errors:,} rows are wrong. {share_counted} of the rows have a lead "
+            f"of at most {share(margins.cut)}. The numbers are in the table below the chart."
+        ),
+        cut=margins.cut,
+    )
+
+
+def draw_growth(certificate: Certificate, points: list[Any]) -> str:
+    """The chart of the certificate over the number of rows."""
+    errors, rows = tables.counted_errors(certificate)
+    return curve(
+        points,
+        name="growth",
+        title="The certificate with more rows at the same error rate",
+        description="; ".join(f"{point.name}: {point.label}" for point in points) + ".",
+        floor=errors / rows,
+        floor_label=f"error rate {share(errors / rows)}",
+    )
+
+
+def embedded_json(certificate: Certificate) -> dict[str, Any]:
+    """The certificate's JSON: to look at unless it is long, to download, and its digest."""
+    text = visible(certificate.to_json())
+    return {
+        "text": text if len(text) <= SHOWN_JSON else None,
+        "url": "data:application/json;base64," + base64.b64encode(text.encode()).decode(),
+        "digest": json.loads(text)["digest"],
+        "kilobytes": max(1, round(len(text) / 1000)),
+    }
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError("The HTML report needs jinja2: pip install 'votecert[cli]'.") from error
+    environment = Environment(
+        loader=PackageLoader("votecert.report", "template"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(share=share, chance=chance, scalar=scalar)
+    return environment
+
+
+def _policy(styles: tuple[str, ...], script: str) -> str:
+    """A content security policy under which only the report's own style and script have any effect."""
+    allowed = " ".join(_hash(style) for style in styles)
+    return (
+        f"default-src 'none'; style-src {allowed}; script-src {_hash(script)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("votecert.report").joinpath("template", name).read_text("utf-8")
+
+
+def _version() -> str:
+    import votecert
+
+    return votecert.__version__

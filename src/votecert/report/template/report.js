@@ -1,0 +1,46 @@
+"use strict";
+(() => {
+  const dark = document.getElementById("dark");
+  const toggle = document.getElementById("theme");
+  const remembered = "votecert-theme";
+  const show = (on) => {
+    dark.media = on ? "screen" : "not all";
+    toggle.setAttribute("aria-pressed", String(on));
+  };
+  let saved = null;
+  try { saved = localStorage.getItem(remembered); } catch { /* a browser may forbid storage to local files */ }
+  const preferred = matchMedia("(prefers-color-scheme: dark)");
+  show(saved === null ? preferred.matches : saved === "dark");
+  preferred.addEventListener("change", (event) => { if (saved === null) show(event.matches); });
+  toggle.hidden = false;
+  toggle.addEventListener("click", () => {
+    const on = toggle.getAttribute("aria-pressed") !== "true";
+    show(on);
+    saved = on ? "dark" : "light";
+    try { localStorage.setItem(remembered, saved); } catch { /* then it holds until the page is closed */ }
+  });
+
+  const key = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+  const sort = (table, head) => {
+    const numeric = head.dataset.sort === "number";
+    const before = head.getAttribute("aria-sort");
+    const order = before ? (before === "ascending" ? "descending" : "ascending") : (numeric ? "descending" : "ascending");
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", order);
+    const sign = order === "ascending" ? 1 : -1;
+    const compare = numeric ? (a, b) => a - b : (a, b) => a.localeCompare(b, undefined, { numeric: true });
+    const body = table.tBodies[0];
+    const rows = [...body.rows].sort((a, b) => sign * compare(key(a, head.cellIndex), key(b, head.cellIndex)));
+    body.append(...rows);
+  };
+  for (const table of document.querySelectorAll("table.sortable")) {
+    for (const head of table.querySelectorAll("th[data-sort]")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => sort(table, head));
+    }
+  }
+})();
