@@ -127,7 +127,7 @@ class Certificate:
         )
         listed = [
             f"The {self.terms.n_rows} rows are independent draws from the distribution it is about.",
-            "The voters, their order, preprocessing, delta and options were fixed before these rows were seen.",
+            "The voters, their order, preprocessing, delta and options were fixed before seeing these rows.",
             f"The classes, in this order, are {labels}"
             + (
                 "."
