@@ -1,0 +1,177 @@
+"""How many labelled rows a target certificate takes.
+
+Symbols: m rows, k errors among them, e the expected error of the vote, R the target, d voters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binom
+
+from votecert.bounds.occam import Occam
+from votecert.bounds.occam_prior import log_of_reciprocal
+from votecert.inputs import check_delta
+from votecert.numerics.arithmetic import OUTWARD
+from votecert.numerics.binomial import clopper_pearson_upper, log_binomial_cdf
+
+MOST_ROWS = 10**12
+"""Plans that take more rows are refused."""
+
+Vote = Literal["learned", "fixed"]
+
+
+def rows_needed(
+    target_risk: float,
+    expected_error: float,
+    n_voters: int,
+    delta: float = 0.05,
+    *,
+    vote: Vote = "learned",
+    n_classes: int = 2,
+    assurance: float = 0.5,
+    fitted_list: bool = True,
+) -> int:
+    r"""Count the labelled rows that bring the certificate down to a target.
+
+    Parameters
+    ----------
+    target_risk : float
+        The risk R that the certificate should not exceed.
+    expected_error : float
+        The true error e that the vote is expected to have, below the target.
+    n_voters : int
+        Number of voters d.
+    delta : float, default=0.05
+        The certificate holds with probability 1 - delta.
+    vote : {"learned", "fixed"}
+        "learned": weights are learned on the rows and certified by "occam"; the plan pays for the plain vote,
+        which learning can only improve on. "fixed": weights fixed in advance, the test-set bound.
+    n_classes : int, default=2
+    assurance : float, default=0.5
+        Chance that the certificate then is at most the target: 0.5 plans for ordinary luck.
+    fitted_list : bool, default=True
+        Whether a part of delta goes to a fitted list of votes, as it does by default in ``certify``.
+
+    Returns
+    -------
+    rows : int
+
+    Notes
+    -----
+    The certificate of k errors among m rows is at most R if and only if
+    :math:`P(Bin(m,R)\le k)\le\delta\pi`, where :math:`\pi` is the prior probability of the plain vote (1 if
+    the vote is fixed). For each k that takes :math:`m_k` rows; the answer is the first :math:`m_k` with
+    :math:`P(Bin(m_k,e)\le k)` at least the assurance.
+
+    References
+    ----------
+    J. Langford, Tutorial on practical prediction theory for classification, JMLR 6, 2005.
+
+    Examples
+    --------
+    >>> rows_needed(0.05, 0.03, n_voters=10, vote="fixed")
+    286
+    >>> rows_needed(0.05, 0.03, n_voters=10)
+    416
+    """
+    _check_plan(expected_error, n_voters, delta, n_classes, vote, assurance)
+    if not expected_error < target_risk < 1:
+        raise ValueError(
+            f"The target risk, {target_risk!r}, must lie above the expected error, {expected_error!r}, and "
+            "below 1: no number of rows certifies less than the true error."
+        )
+    level = math.log(delta) - _vote_cost(vote, n_voters, n_classes, fitted_list)
+
+    def rows_for(errors: int) -> int:
+        return _smallest(lambda rows: float(log_binomial_cdf(errors, rows, target_risk)) <= level, errors + 1)
+
+    def is_likely(errors: int) -> bool:
+        chance = float(log_binomial_cdf(errors, rows_for(errors), expected_error))
+        return chance >= math.log(assurance)
+
+    return rows_for(_smallest(is_likely, 0))
+
+
+def certificate_curve(
+    expected_error: float,
+    n_voters: int,
+    rows: Iterable[int],
+    delta: float = 0.05,
+    *,
+    vote: Vote = "learned",
+    n_classes: int = 2,
+    assurance: float = 0.5,
+    fitted_list: bool = True,
+) -> npt.NDArray[np.float64]:
+    """Certificates to expect from different numbers of rows.
+
+    Parameters
+    ----------
+    expected_error, n_voters, delta, vote, n_classes, assurance, fitted_list
+        As for :func:`rows_needed`.
+    rows : iterable of int
+        Numbers of rows m.
+
+    Returns
+    -------
+    risks : array
+        For each number of rows, what the certificate is at most, with the chance ``assurance``.
+
+    Examples
+    --------
+    >>> certificate_curve(0.03, 10, [100, 1000, 10_000]).round(3)
+    array([0.085, 0.043, 0.034])
+    """
+    _check_plan(expected_error, n_voters, delta, n_classes, vote, assurance)
+    amounts = np.array(list(rows), dtype=np.int64)
+    if not amounts.size or amounts.min() < 1:
+        raise ValueError("Every number of rows must be at least 1.")
+    errors = binom.ppf(assurance, amounts, expected_error)
+    level = math.log(delta) - _vote_cost(vote, n_voters, n_classes, fitted_list)
+    return np.asarray(clopper_pearson_upper(errors, amounts, level))
+
+
+def _vote_cost(vote: Vote, n_voters: int, n_classes: int, fitted_list: bool) -> float:
+    """Nats that the plain vote of all voters costs: log(1/prior)."""
+    if vote == "fixed":
+        return 0.0
+    bound = Occam()
+    mass = bound.whole_mass({"list": "split" if fitted_list else "none"})
+    plain = bound.prior.probability((1,) * n_voters, (0,) * n_classes)
+    return float(log_of_reciprocal(OUTWARD, Fraction(mass) * plain))
+
+
+def _check_plan(
+    expected_error: float, n_voters: int, delta: float, n_classes: int, vote: str, assurance: float
+) -> None:
+    check_delta(delta)
+    if not 0 <= expected_error < 1:
+        raise ValueError(f"The expected error must be at least 0 and below 1, not {expected_error!r}.")
+    if n_voters < 1 or n_classes < 1:
+        raise ValueError("There must be at least one voter and one class.")
+    if vote not in ("learned", "fixed"):
+        raise ValueError(f"vote must be 'learned' or 'fixed', not {vote!r}.")
+    if not 0 < assurance < 1:
+        raise ValueError(f"assurance must be between 0 and 1, both excluded, not {assurance!r}.")
+
+
+def _smallest(holds: Callable[[int], bool], start: int) -> int:
+    """The smallest number from ``start`` on that a condition holds for, if it then goes on holding."""
+    step = 1
+    while not holds(start + step - 1):
+        step *= 2
+        if step > MOST_ROWS:
+            raise ValueError(
+                f"This takes more than {MOST_ROWS:.0e} rows: the target is too close to the expected error."
+            )
+    low, high = start + step // 2, start + step - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return high
