@@ -1,4 +1,4 @@
-r"""A certificate as a section of a model card, in the Markdown that skops and Hugging Face cards use."""
+"""A certificate as a section of a model card, in the Markdown that skops and Hugging Face cards use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from votecert.certificate.record import Certificate
 from votecert.report import summary, tables
 from votecert.report.text import chance, limit, visible
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$-])")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"})
+_SPECIAL = re.compile(r"([\\`*_\[\]~$@]|:(?=//)|(?<=www)\.)")
 
 
 def to_markdown(certificate: Certificate) -> str:
@@ -51,14 +52,16 @@ def to_markdown(certificate: Certificate) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Text that Markdown and HTML leave as it is.
+    r"""Text that Markdown and HTML leave as it is, and do not turn into links.
+
+    Not all kinds of Markdown let a backslash keep HTML and the bars of tables off; entities always do.
 
     Examples
     --------
     >>> print(escaped("<b>*spam*"))
-    \<b\>\*spam\*
+    &lt;b&gt;\*spam\*
     """
-    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))
+    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split())).translate(_ENTITIES)
 
 
 def _headline(certificate: Certificate, verdict: summary.Verdict) -> str:
@@ -77,7 +80,7 @@ def _facts(certificate: Certificate) -> str:
         summary.Fact("Chance of a false statement", f"at most {chance(certificate.delta)}"),
         *(summary.Fact(f"Spent on {row.name}", row.number) for row in tables.ledger(certificate)),
     ]
-    for fact in facts:
+    for fact in {fact.name: fact for fact in facts}.values():
         text = escaped(" ".join([fact.text, ", ".join(fact.labels)]).strip())
         lines.append(f"| {escaped(fact.name)} | {text} |")
     return "\n".join(lines)

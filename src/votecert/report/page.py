@@ -70,7 +70,7 @@ def to_html(
     >>> y = rng.integers(2, size=500)
     >>> votes = np.where(rng.random((500, 3)) < 0.9, y[:, None], 1 - y[:, None])
     >>> html = to_html(vc.certify(votes, y, weights="uniform"), votes=votes, y=y, title="Three annotators")
-    >>> html.count("<h1>"), "http" in html
+    >>> html.count("<h1>"), "://" in html
     (1, False)
     """
     checked = certificate.verify()
@@ -127,7 +127,7 @@ def draw_margins(margins: Margins, certificate: Certificate) -> str:
 
 def draw_growth(certificate: Certificate, points: list[Any]) -> str:
     """The chart of the certificate over the number of rows."""
-    errors, rows = tables.counted_errors(certificate)
+    errors, rows = summary.counted_errors(certificate)
     return curve(
         points,
         name="growth",

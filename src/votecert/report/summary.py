@@ -91,13 +91,25 @@ def caveat(certificate: Certificate) -> str:
     return sentence((certificate.method.caveat or "").removeprefix("NOT A GUARANTEE: "))
 
 
+def counted_errors(certificate: Certificate) -> tuple[int, int]:
+    """Errors and rows that the statement is about: not all rows where a part of them was held out."""
+    statistics = certificate.terms.statistics
+    if "errors" not in statistics:
+        return certificate.errors, certificate.terms.n_rows
+    return int(statistics["errors"]), int(statistics.get("rows", certificate.terms.n_rows))
+
+
 def headline_facts(certificate: Certificate) -> list[Fact]:
     """The few numbers that stand under the verdict."""
     terms = certificate.terms
+    errors, rows = counted_errors(certificate)
     used = sum(votes > 0 for votes in certificate.predictor.votes)
     voters = amount(terms.n_voters, "voter") + (f", {used:,} with weight" if used < terms.n_voters else "")
     return [
-        Fact("Errors counted", f"{certificate.errors:,} of {amount(terms.n_rows, 'row')}"),
+        Fact(
+            "Errors counted",
+            f"{errors:,} of {amount(rows, 'row' if rows == terms.n_rows else 'held-out row')}",
+        ),
         Fact("Predictor", sentence(f"{certificate.predictor.kind} vote of {voters}")),
         Fact("Weights", sentence(ORIGINS[certificate.origin])),
         Fact("Bound", certificate.method.title),
@@ -161,11 +173,11 @@ def row_facts(certificate: Certificate) -> list[Fact]:
     ]
     if certificate.group is not None:
         facts.insert(0, Fact("Group", "Only rows of this group:", (certificate.group,)))
-    counted = terms.statistics.get("rows", terms.n_rows)
-    if counted != terms.n_rows:
+    errors, rows = counted_errors(certificate)
+    if rows != terms.n_rows:
         held_out = (
-            f"The weights were fitted on some of the rows and certified on the other {counted:,.0f}, "
-            f"of which the vote gets {terms.statistics['errors']:,.0f} wrong."
+            f"The weights were fitted on some of the rows and certified on the other {rows:,}, "
+            f"of which the vote gets {errors:,} wrong."
         )
         facts.append(Fact("Held out", held_out))
     return facts

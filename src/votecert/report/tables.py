@@ -11,7 +11,7 @@ from votecert.bounds import BOUNDS
 from votecert.certificate.record import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.report.charts import bar, nice_ceiling
-from votecert.report.summary import caveat
+from votecert.report.summary import caveat, counted_errors
 from votecert.report.text import limit as in_percent
 from votecert.report.text import share
 
@@ -49,14 +49,6 @@ class Voter:
     bar: str
     errors: int | None
     errors_text: str
-
-
-def counted_errors(certificate: Certificate) -> tuple[int, int]:
-    """Errors and rows that the statement is about: not all rows where a part of them was held out."""
-    statistics = certificate.terms.statistics
-    if "errors" not in statistics:
-        return certificate.errors, certificate.terms.n_rows
-    return int(statistics["errors"]), int(statistics.get("rows", certificate.terms.n_rows))
 
 
 def fixed_vote_limit(certificate: Certificate) -> float:
