@@ -51,7 +51,8 @@ class Summary:
         """Mean of ``I_{1/2+g}(K v_y, K (1 - v_y))``, broadcast over K and the margin."""
         K, margin = np.broadcast_arrays(K, margin)
         a = K[..., None] * self.right
-        return np.asarray(beta_cdf(0.5 + margin[..., None], a, K[..., None] * (1 - self.right)) @ self.share)
+        losses = beta_cdf(0.5 + margin[..., None], a, K[..., None] * (1 - self.right)) @ self.share
+        return np.minimum(1.0, losses)  # the shares sum to one only up to rounding
 
 
 def best_concentration(values: Callable[[Floats], Floats]) -> float:
