@@ -50,9 +50,6 @@ def random_votes(seed, n_rows, n_voters, n_classes, missing=0.0):
     return votes, rng.integers(0, n_classes, n_rows)
 
 
-# Patterns ----------------------------------------------------------------------------------------
-
-
 @QUICK
 @given(problems(), st.sampled_from(["auto", True, False]))
 def test_patterns_and_counts_are_those_of_a_dictionary(problem, compress):
@@ -88,9 +85,6 @@ def test_transposed_votes_are_stored_by_row():
         ballots = Ballots.from_votes(votes, votes[:, 0], compress=compress)
         assert ballots.codes.flags.c_contiguous
         assert (per_row(ballots, ballots.codes) == votes).all()
-
-
-# Weighted votes ----------------------------------------------------------------------------------
 
 
 @QUICK
@@ -162,9 +156,6 @@ def test_mean_is_over_rows_not_patterns():
     assert ballots.mean(ballots.correct[:, 0]) == 0.75
 
 
-# Counts ------------------------------------------------------------------------------------------
-
-
 @QUICK
 @given(problems(), st.booleans())
 def test_counts_are_those_of_plain_loops(problem, compress):
@@ -204,9 +195,6 @@ def test_voter_order_only_permutes_the_counts():
     assert np.array_equal(permuted.disagreements(), plain.disagreements()[np.ix_(order, order)])
     weights = np.arange(9)
     assert permuted.errors(weights[order]) == plain.errors(weights)
-
-
-# Whole-number votes ------------------------------------------------------------------------------
 
 
 def plain_winner(row, n, offsets, fallback):
@@ -261,9 +249,6 @@ def test_large_whole_numbers_are_exact(n_classes):
     assert ballots.ties([half + 1, half, 1]) == 1
     assert ballots.errors([half, half, 1]) == 0
     assert ballots.vote_totals([half, half - 1, 0])[0, :2].tolist() == [half, half - 1]
-
-
-# The object itself -------------------------------------------------------------------------------
 
 
 @QUICK
