@@ -7,6 +7,7 @@ A certificate is an upper bound on the true error of a weighted majority vote th
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
 from votecert.certificate import Certificate, CertificateTable, certify, compare
+from votecert.classifier import CertifiedVotingClassifier
 from votecert.learning.learn import learn
 from votecert.stumps import DecisionStumps, paper_forest
 from votecert.voters import collect_scores, collect_votes
@@ -18,6 +19,7 @@ __all__ = [
     "Ballots",
     "Certificate",
     "CertificateTable",
+    "CertifiedVotingClassifier",
     "DecisionStumps",
     "certify",
     "collect_scores",
