@@ -42,8 +42,8 @@ FEW = 4096
 
 _CELLS = 2**16
 
-_REACH = 7.5
-"""Standard deviations below its mean beyond which S is put at zero."""
+_ENDS = (-7.5, 3.0)
+"""First and last node for S, in standard deviations from its mean."""
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,15 @@ def pair_loss_upper(right: Floats, rival: Floats, K: float, margin: float, expon
     ``0 = t_0 < t_1 < ... < t_J`` and putting the left end for S in each piece,
     ``E h(S) <= h(t_J) + sum_j F(t_j) (h(t_{j-1}) - h(t_j))`` with F the distribution function of S.
     """
+    least = np.asarray(beta_cdf(0.5 + margin, K * right, K * rival))
     if exponent == 0 or margin == 0:
-        return np.asarray(beta_cdf(0.5 + margin, K * right, K * rival))
-    ends = np.array([-_REACH, 3.0])
+        return least
     # A step of S moves the threshold by this many standard deviations of rho; 0.004 is not worth a finer cut.
     influence = 2 * exponent * margin
-    nodes = np.linspace(*ends, min(120, 8 + int(np.ptp(ends) * influence / 0.004)))
+    nodes = np.linspace(*_ENDS, min(120, 8 + int((_ENDS[1] - _ENDS[0]) * influence / 0.004)))
+    ends = np.array(_ENDS)
     losses = in_blocks(partial(_cut, nodes=ends, K=K, margin=margin, exponent=exponent), right, rival)
-    open_ = np.flatnonzero((losses > NEGLIGIBLE) & (losses < 1 - NEGLIGIBLE))
+    open_ = np.flatnonzero((losses > NEGLIGIBLE) & (least < 1 - NEGLIGIBLE))
     cut = partial(_cut, nodes=nodes, K=K, margin=margin, exponent=exponent)
     losses[open_] = in_blocks(cut, right[open_], rival[open_])
     return losses
@@ -124,7 +125,7 @@ def _cut(right: Floats, rival: Floats, *, nodes: Floats, K: float, margin: float
     rest = np.maximum(1 - together, 0)
     cuts = np.clip(together + nodes[:, None] * np.sqrt(together * rest / (K + 1)), 1e-300, 1)
     lost = beta_cdf(np.minimum(1, 0.5 + margin * cuts**-exponent), K * right, K * rival)
-    below = np.where(cuts < 1, beta_cdf(cuts, K * together, K * rest), 0)
+    below = np.where(rest > 0, beta_cdf(cuts, K * together, K * rest), 0)
     steps = -np.diff(lost, axis=0, prepend=1)
     return np.asarray(lost[-1] + (below * steps).sum(axis=0))
 
@@ -143,7 +144,7 @@ def _sum_over_rivals(votes: RowVotes, rows: Indices, K: float, margin: float, ex
     high = rivals[line, column] + MARGIN_SLACK
     low, high, index = _merged_pairs(low, high)
     losses = pair_loss_upper(low, high, K, margin, exponent)
-    return np.bincount(line, weights=losses[index], minlength=len(rows))
+    return np.asarray(np.bincount(line, weights=losses[index], minlength=len(rows)), dtype=np.float64)
 
 
 def _merged(right: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -161,7 +162,7 @@ def _merged(right: Floats, share: Floats) -> tuple[Floats, Floats]:
     if np.any(high - low > MARGIN_SLACK):
         return right, share
     used = np.flatnonzero(high >= 0)
-    return low[used], np.bincount(cell, weights=share)[used]
+    return low[used], np.asarray(np.bincount(cell, weights=share)[used], dtype=np.float64)
 
 
 def _merged_pairs(right: Floats, rival: Floats) -> tuple[Floats, Floats, Indices]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from votecert.bounds.base import MARGIN_SLACK, Floats
 
@@ -80,7 +80,7 @@ def most_right_weight(weights: ArrayLike, complements: Sequence[Sequence[int]]) 
     return min(1.0, float(1 - lost) + MARGIN_SLACK)
 
 
-def _two_sides(values: Floats, copies: Floats) -> tuple[Floats, Floats] | None:
+def _two_sides(values: Floats, copies: NDArray[np.intp]) -> tuple[Floats, Floats] | None:
     """Deal the groups of equal weights to two sides and list the sums of each; None when too many."""
     sides = [np.zeros(1), np.zeros(1)]
     for index in np.argsort(-copies, kind="stable"):
