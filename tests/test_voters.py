@@ -331,7 +331,7 @@ def test_parallel_votes_are_the_same(n_jobs):
     np.testing.assert_array_equal(collect_votes(forest, X, n_jobs=n_jobs), slow_member_votes(forest, X))
 
 
-def test_the_user_may_choose_processes():
+def test_a_configured_backend_of_processes_changes_nothing():
     X, y = iris()
     forest = RandomForestClassifier(3, random_state=0).fit(X, y)
     with joblib.parallel_config("loky", n_jobs=2):

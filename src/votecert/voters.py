@@ -6,7 +6,7 @@ Symbols: m rows, d voters, c classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from votecert._panels import Member, Panel, panel_of
 Labels = NDArray[Any]
 Floats = NDArray[np.floating[Any]]
 Progress = Callable[[int, int], None]
-Question = Callable[[Sequence[Member], Any], NDArray[Any]]
+Write = Callable[[Sequence[Member], Any, NDArray[Any]], None]
 
 BLOCK_SIZE = 32_768
 """Rows asked for at a time: large enough to hide the cost of a call, small enough to stay in cache."""
@@ -52,7 +52,7 @@ def collect_votes(
     X : array-like, data frame or sparse matrix of shape (m, n_features)
         What ``ensemble.predict`` takes.
     n_jobs : int or None, default=None
-        Members asked at the same time, as in scikit-learn; ``joblib.parallel_config`` applies.
+        Members asked at the same time, as in scikit-learn. They run in threads.
     block_size : int, default=32768
         Rows asked for at a time.
     progress : callable, default=None
@@ -82,9 +82,7 @@ def collect_votes(
     """
     panel = panel_of(ensemble)
     votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
-    question = partial(_votes_of, classes=panel.classes)
-    for rows, columns, answer in _ask(panel, X, question, n_jobs, block_size, progress):
-        votes[rows, columns] = answer
+    _ask(panel, X, partial(_write_votes, panel.classes), votes, n_jobs, block_size, progress)
     return votes
 
 
@@ -125,9 +123,8 @@ def collect_scores(
     True
     """
     panel = panel_of(ensemble)
-    scores = np.zeros((_n_rows(X), panel.n_voters, len(panel.classes)), dtype=dtype)
-    for rows, columns, answer in _ask(panel, X, _scores_of, n_jobs, block_size, progress):
-        scores[rows, columns] = answer
+    scores = np.empty((_n_rows(X), panel.n_voters, len(panel.classes)), dtype=dtype)
+    _ask(panel, X, _write_scores, scores, n_jobs, block_size, progress)
     return scores
 
 
@@ -206,28 +203,27 @@ def voter_classes(ensemble: Any) -> Labels:
 def _ask(
     panel: Panel,
     X: Any,
-    question: Question,
+    write: Write,
+    answers: NDArray[Any],
     n_jobs: int | None,
     block_size: int,
     progress: Progress | None,
-) -> Iterator[tuple[slice, slice, Any]]:
-    """The answers of all members, as (rows, columns, answers of some members on these rows)."""
+) -> None:
+    """Let all members write what they say on all rows into ``answers``."""
     if block_size < 1:
         raise ValueError(f"block_size must be at least 1; got {block_size}.")
     if hasattr(X, "tocsr"):
         X = X.tocsr()  # the sparse format whose rows can be cut
-    n_rows = _n_rows(X)
+    n_rows = len(answers)
     groups = _groups(panel.members, GROUPS_PER_JOB * effective_n_jobs(n_jobs))
-    # A hint, not a backend: trees release the interpreter lock, and processes would be sent every member
-    # for every block. joblib.parallel_config overrules it.
-    with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+    # Members write to one array, and processes would be sent every member for every block. scikit-learn's
+    # forests predict under the same requirement; most members release the interpreter lock.
+    with Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:
         # An empty X makes one block as well: the ensemble itself then says what is wrong with it.
         for start in range(0, max(n_rows, 1), block_size):
             rows = slice(start, min(start + block_size, n_rows))
             block = panel.ready(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
-            answers = parallel(delayed(question)(members, block) for _, members in groups)
-            for (columns, _), answer in zip(groups, answers, strict=True):
-                yield rows, columns, answer
+            parallel(delayed(write)(members, block, answers[rows, columns]) for columns, members in groups)
             if progress is not None:
                 progress(rows.stop, n_rows)
 
@@ -242,12 +238,12 @@ def _groups(members: Sequence[Member], n_groups: int) -> list[tuple[slice, Seque
     return groups
 
 
-def _votes_of(members: Sequence[Member], X: Any, classes: Labels) -> Labels:
-    return classes.take(np.concatenate([member.votes(X) for member in members], axis=1))
+def _write_votes(classes: Labels, members: Sequence[Member], X: Any, out: Labels) -> None:
+    out[...] = classes.take(np.concatenate([member.votes(X) for member in members], axis=1))
 
 
-def _scores_of(members: Sequence[Member], X: Any) -> Floats:
-    return np.concatenate([member.scores(X) for member in members], axis=1)
+def _write_scores(members: Sequence[Member], X: Any, out: Floats) -> None:
+    out[...] = np.concatenate([member.scores(X) for member in members], axis=1)
 
 
 def _n_rows(X: Any) -> int:
