@@ -28,15 +28,13 @@ def to_markdown(certificate: Certificate) -> str:
     --------
     >>> import votecert as vc
     >>> certificate = vc.certify([[0, 0], [1, 1]] * 100, [0, 1] * 100, weights="uniform")
-    >>> print(to_markdown(certificate)[:60])
-    ## Risk certificate
-    <BLANKLINE>
-    **At most 1.49 % of new rows are wrong
+    >>> print(to_markdown(certificate).splitlines()[2])
+    **At most 1.49 % of new rows are wrong** (guarantee at 95 % confidence)
     """
     verdict = summary.verdict(certificate)
     parts = [
         "## Risk certificate",
-        _headline(certificate, verdict),
+        _headline(verdict),
         escaped(" ".join(verdict.sentences)),
         escaped(certificate.statement),
         _facts(certificate),
@@ -64,10 +62,11 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split())).translate(_ENTITIES)
 
 
-def _headline(certificate: Certificate, verdict: summary.Verdict) -> str:
+def _headline(verdict: summary.Verdict) -> str:
+    number, badge = escaped(verdict.number), escaped(verdict.badge)
     if verdict.kind in ("guarantee", "weak"):
-        return f"**At most {verdict.number} of new rows are wrong** ({verdict.badge.lower()})"
-    return f"> **{verdict.badge}**: {verdict.number}"
+        return f"**At most {number} of new rows are wrong** ({badge.lower()})"
+    return f"> **{badge}**: {number}"
 
 
 def _facts(certificate: Certificate) -> str:

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from votecert.report.text import chance, confidence, limit, one_in, share, visible
+
+
+def number(text):
+    assert text.endswith("\u00a0%")
+    return Fraction(text[:-2]) / 100
+
+
+@given(st.floats(0, 1, allow_subnormal=False))
+@example(0.126)
+@example(1 - 2**-53)
+def test_a_limit_is_never_rounded_down(risk):
+    shown = number(limit(risk))
+    assert shown >= Fraction(risk) * (1 - Fraction(2, 10**12))
+    assert shown <= Fraction(risk) * Fraction(1011, 1000)
+    assert "e" not in limit(risk)
+
+
+@pytest.mark.parametrize(
+    ("risk", "text"), [(1.0, "100"), (0.0, "0"), (0.05, "5"), (0.99999, "99.999"), (0.12345, "12.4")]
+)
+def test_limits_in_print(risk, text):
+    assert limit(risk) == f"{text}\u00a0%"
+
+
+@given(st.floats(1e-12, 1 - 1e-9))
+def test_confidence_and_chance_are_rounded_the_safe_way(delta):
+    assert number(chance(delta)) >= Fraction(str(delta))
+    assert number(confidence(delta)) == 1 - number(chance(delta))
+
+
+@given(st.floats(1e-9, 1))
+def test_one_in_n_is_never_below_the_risk(risk):
+    n = one_in(risk)
+    assert n is None or 1 / n >= risk
+
+
+def test_small_shares_are_written_out():
+    assert share(1e-7) == "0.00001\u00a0%"
+
+
+@given(st.text(st.characters()))
+@example("\u202e\x00\ud800")
+def test_visible_json_is_the_same_json_and_can_be_written(text):
+    shown = visible(json.dumps(text, ensure_ascii=False))
+    assert json.loads(shown) == text
+    shown.encode()
+    assert not set(shown) & set("\u202e\x00\x07\u2066\ud800")
+
+
+@pytest.mark.parametrize("text", ["emoji 👩‍⚖️", "القاضي", "שופט\u200f", "tab\tand\nline", "é"])
+def test_ordinary_writing_is_left_alone(text):
+    assert visible(text) == text
