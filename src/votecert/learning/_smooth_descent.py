@@ -1,0 +1,195 @@
+"""Descending on a differentiable bound: quasi-Newton at a fixed choice, then the best choice again.
+
+A *point* is weights with the free choices of the bound (K, a margin, an offset, ...). At a fixed choice the
+bound is a smooth function of the weights and of K; the other choices come from grids, or have closed forms
+that ``bound.search`` knows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import minimize
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Objective
+from votecert.bounds.gibbs import Binomial
+from votecert.learning._coordinates import coordinates_of, gradient_at, weights_at
+from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
+
+Callback = Callable[[dict[str, Any]], None]
+
+MEMORY = 30
+"""Steps that the quasi-Newton method remembers."""
+
+PROGRESS = 1e-5
+"""Relative gain below which another round of choosing and descending is not worth it."""
+
+OUT_OF_REACH = 1e3
+"""Stands for a bound that is infinite or not a number, so that a line search turns back."""
+
+CONCENTRATIONS = (1e-3, 1e9)
+"""Values of K outside are out of reach."""
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error: the search ends with what it has
+    """The time budget is used up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Weights, the free choices of the bound, and its smooth value there."""
+
+    value: float
+    weights: Floats
+    choice: Choice
+
+
+@dataclass
+class Descent:
+    """A bound on some rows, with what was found so far.
+
+    Attributes
+    ----------
+    rows, bound, delta, prior
+        What is minimised.
+    time_budget : float or None
+        Seconds after which :class:`OutOfTime` is raised.
+    callback : function or None
+        Gets a dictionary with the number of evaluations, the lowest value and the seconds so far.
+    best : Point
+        The lowest point so far; at first equal weights.
+    """
+
+    rows: QuickBallots
+    bound: Bound
+    delta: float
+    prior: Floats | None
+    best: Point
+    time_budget: float | None = None
+    callback: Callback | None = None
+    n_calls: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def on(
+        cls,
+        ballots: Ballots,
+        bound: Bound,
+        delta: float,
+        prior: Floats | None = None,
+        time_budget: float | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Begin on the fewest patterns that the bound can work with; which ones is found out by trying."""
+        began = time.monotonic()
+        weights = np.full(ballots.n_voters, 1 / ballots.n_voters)
+        rows = RightOrWrong.of(ballots)
+        try:
+            choice = bound.search(rows, weights, delta, prior)
+            value = bound.objective(rows, weights, choice, delta, prior).value
+        except ClassVotesNeeded:
+            rows = QuickBallots.of(ballots)
+            choice = bound.search(rows, weights, delta, prior)
+            value = bound.objective(rows, weights, choice, delta, prior).value
+        return cls(
+            rows, bound, delta, prior, Point(value, weights, choice), time_budget, callback, began=began
+        )
+
+    def at(self, weights: Floats, choice: Choice | None = None) -> Point:
+        """The point with these weights, at the best choice unless one is given."""
+        if choice is None:
+            choice = self.bound.search(self.rows, weights, self.delta, self.prior)
+        return self._evaluate(weights, choice)[0]
+
+    def descend(self, start: Point, max_iter: int, tolerance: float = 1e-9) -> Point:
+        """The lowest point met on the way down from a start, at the same choice but for K."""
+        lowest = start
+        has_K = "concentration" in start.choice
+
+        def value_and_gradient(x: Floats) -> tuple[float, Floats]:
+            nonlocal lowest
+            weights, K = weights_at(x)
+            if has_K and not CONCENTRATIONS[0] < K < CONCENTRATIONS[1]:
+                return OUT_OF_REACH, np.zeros_like(x)
+            point, objective = self._evaluate(
+                weights, start.choice | {"concentration": K} if has_K else start.choice
+            )
+            if point.value < lowest.value:
+                lowest = point
+            return point.value, gradient_at(x, objective)
+
+        x = coordinates_of(start.weights, start.choice.get("concentration", 1.0))
+        minimize(
+            value_and_gradient,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": max_iter, "maxcor": MEMORY, "ftol": tolerance, "gtol": 1e-8},
+        )
+        return lowest
+
+    def exact(self, point: Point) -> Evaluation:
+        """The bound at a point, rounded outward."""
+        return self.bound.at(self.rows, point.weights, self.delta, point.choice, prior=self.prior)
+
+    def allows_zeros(self) -> bool:
+        """Whether the bound says anything about weights of which some are zero."""
+        alone = np.zeros(self.rows.n_voters)
+        alone[np.argmin(self.rows.voter_errors())] = 1.0
+        return math.isfinite(self.exact(self.at(alone)).details.get("kl", 0.0))
+
+    def settle(self, start: Point, max_iter: int) -> Point:
+        """Descend, choose again, and so on until neither helps."""
+        point = start
+        while True:
+            point = self.descend(point, max_iter)
+            options = [self.at(point.weights)]
+            if "concentration" in point.choice:
+                options += [self.at(point.weights, other) for other in neighbours(self.bound, point.choice)]
+            other = min(options, key=lambda option: option.value)
+            if other.value > point.value * (1 - PROGRESS):
+                return point
+            point = other
+
+    def drawn_votes(self, binomial: Binomial, start: Floats) -> Floats:
+        """Weights near the minimum of a binomial bound: a start for this one."""
+        proxy = replace(self, bound=binomial, callback=None)
+        return proxy.descend(proxy.at(start), max_iter=30, tolerance=1e-6).weights
+
+    def _evaluate(self, weights: Floats, choice: Choice) -> tuple[Point, Objective]:
+        objective = self.bound.objective(self.rows, weights, choice, self.delta, self.prior)
+        numbers = np.array([objective.value, objective.d_log_concentration, *objective.d_weights])
+        if not np.all(np.isfinite(numbers)):
+            objective = Objective(OUT_OF_REACH, np.zeros_like(weights))
+        point = Point(float(objective.value), weights, choice)
+        if point.value < self.best.value:
+            self.best = point
+        self._report(self.best.value)
+        return point, objective
+
+    def _report(self, value: float) -> None:
+        self.n_calls += 1
+        seconds = time.monotonic() - self.began
+        if self.callback is not None:
+            self.callback({"iteration": self.n_calls, "value": value, "seconds": seconds})
+        if self.time_budget is not None and seconds > self.time_budget:
+            raise OutOfTime
+
+
+def neighbours(bound: Bound, choice: Choice) -> Iterator[Choice]:
+    """The choices that differ in one grid value, moved to the next on the grid.
+
+    A choice called ``margin`` comes from the bound's option ``margins``, and so on.
+    """
+    for name, value in choice.items():
+        grid = sorted(getattr(bound, name + "s", ()))
+        if value in grid:
+            here = grid.index(value)
+            for other in grid[max(here - 1, 0) : here] + grid[here + 1 : here + 2]:
+                yield choice | {name: other}

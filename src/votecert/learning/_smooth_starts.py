@@ -1,0 +1,193 @@
+"""Where smooth learning starts: weights by single errors, by drawn votes, equal weights of few voters.
+
+Margin losses at a large concentration are close to counting errors and have many local minima. Three families
+of starting weights lie in the good regions between them:
+
+* ``theta_i ~ pi_i exp(-t Lhat(h_i))``, from the prior to the best voters: minimisers of first-order bounds;
+* weights for which a vote of N voters drawn from them errs least, N growing: a smoothed error count;
+* equal weights of a few voters that vote well together, found by adding, removing and exchanging voters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import lgamma, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from votecert.bounds.base import Floats, categorical_prior
+from votecert.bounds.gibbs import Binomial
+from votecert.learning._smooth_rows import QuickBallots, RightOrWrong
+from votecert.numerics import kl_inverse_upper
+
+Members = NDArray[np.bool_]
+
+DRAWS = (4, 16, 64)
+"""Voters drawn for the vote that is optimised; each result is the start for the next."""
+
+AWAKE = 1e-6
+"""Share of the prior in every start: a weight of exactly zero would stay zero for ever."""
+
+EXCHANGES = 8
+"""Exchanges tried for each size of a subset."""
+
+PATIENCE = 16
+"""Sizes without progress after which a longer list of voters is not tried."""
+
+WORK = 10**8
+"""Votes looked at, roughly, while subsets are grown."""
+
+PRICE = 12.0
+"""Roughly what a certificate pays for its grids, in nats, when subsets of different sizes are compared."""
+
+
+def by_single_errors(rows: QuickBallots, prior: Floats | None) -> list[Floats]:
+    """Weights ``pi_i exp(-t Lhat(h_i))`` for growing t, beginning with the prior itself (t = 0)."""
+    errors = rows.voter_errors() / rows.n_rows
+    excess = errors - errors.min()
+    centre = categorical_prior(prior, rows.n_voters)
+    if excess.max() == 0:
+        return [centre]
+    # From hardly any preference to one that tells apart voters whose errors differ by one row.
+    gentle = np.array([0.5, 1.5, 5.0, 15.0]) / excess.max()
+    temperatures = [0.0, *gentle, 4.0 * rows.n_rows]
+    weights = centre * np.exp(-np.multiply.outer(temperatures, excess))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return list((1 - AWAKE) * weights + AWAKE * centre)
+
+
+def by_drawn_votes(start: Floats, descend: Callable[[Binomial, Floats], Floats]) -> Iterator[Floats]:
+    """Weights that minimise the binomial bound for growing N, each started from the last."""
+    weights = start
+    for draws in DRAWS:
+        weights = descend(Binomial(draws), weights)
+        yield weights
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Voters with equal weights, and the number of rows their vote gets wrong (a tie is half an error)."""
+
+    members: Members
+    errors: float
+
+    @property
+    def size(self) -> int:
+        """Number of voters."""
+        return int(self.members.sum())
+
+    @property
+    def weights(self) -> Floats:
+        """The same weight for each member, zero for the others."""
+        return self.members / self.size
+
+
+def promising_subsets(rows: QuickBallots, n_wanted: int) -> list[Subset]:
+    """The most promising subsets of different sizes: few errors for the price of ``log C(d, k)``.
+
+    With two outputs only odd numbers of voters are asked for: they are never tied, and an error then means
+    that clearly more than half of the weight is wrong.
+    """
+    odd_only = _is_binary(rows)
+    kept: dict[int, tuple[float, Subset]] = {}
+    since = 0
+    for subset in _grown(rows):
+        if odd_only and subset.size % 2 == 0 and subset.size < rows.n_voters:
+            continue
+        promise = _promise(rows, subset)
+        since = 0 if all(promise < other for other, _ in kept.values()) else since + 1
+        if subset.size not in kept or promise < kept[subset.size][0]:
+            kept[subset.size] = (promise, subset)
+        if since > PATIENCE:
+            break
+    best = sorted(kept.values(), key=lambda pair: pair[0])[:n_wanted]
+    return [subset for _, subset in best]
+
+
+def _grown(rows: QuickBallots) -> Iterator[Subset]:
+    """All voters, all but a few, then ever larger subsets from nothing."""
+    d = rows.n_voters
+    everybody = Subset(np.ones(d, dtype=bool), _errors(rows, np.ones(d, dtype=bool)))
+    yield everybody
+    subset = everybody
+    for _ in range(min(d - 1, 3)):
+        subset = _changed(rows, subset, -1)
+        yield subset
+    subset = Subset(np.zeros(d, dtype=bool), np.inf)
+    for _ in range(min(d, max(9, WORK // (rows.n_patterns * d)))):
+        subset = _exchanged(rows, _changed(rows, subset, +1))
+        yield subset
+
+
+def _exchanged(rows: QuickBallots, subset: Subset) -> Subset:
+    """Improve a subset by taking one voter out and another one in, as long as that helps."""
+    for _ in range(EXCHANGES if 1 < subset.size < rows.n_voters else 0):
+        other = _changed(rows, _changed(rows, subset, -1), +1)
+        if other.errors >= subset.errors:
+            break
+        subset = other
+    return subset
+
+
+def _changed(rows: QuickBallots, subset: Subset, change: int) -> Subset:
+    """Add (+1) or remove (-1) the voter for which the fewest errors remain."""
+    errors = _errors_after(rows, subset.members, change)
+    errors[subset.members == (change > 0)] = np.inf
+    voter = int(np.argmin(errors))
+    members = subset.members.copy()
+    members[voter] = change > 0
+    return Subset(members, float(errors[voter]))
+
+
+def _promise(rows: QuickBallots, subset: Subset) -> float:
+    d, k = rows.n_voters, subset.size
+    price = 0.0
+    if k < d:
+        price = lgamma(d + 1) - lgamma(k + 1) - lgamma(d - k + 1) + log(d)
+    return float(kl_inverse_upper(min(1.0, subset.errors / rows.n_rows), (price + PRICE) / rows.n_rows))
+
+
+def _is_binary(rows: QuickBallots) -> bool:
+    return rows.n_outputs == 2 or isinstance(rows, RightOrWrong)
+
+
+def _errors(rows: QuickBallots, members: Members) -> float:
+    if _is_binary(rows):
+        return float(rows.counts @ _cost(_lead(rows, members)))
+    votes = _votes(rows, members)
+    return float(rows.counts @ _cost(votes[:, 0] - votes[:, 1:].max(axis=1)))
+
+
+def _errors_after(rows: QuickBallots, members: Members, change: int) -> Floats:
+    """Errors of the vote after each voter in turn is added (+1) or removed (-1): one product for all."""
+    if _is_binary(rows):
+        lead = _lead(rows, members)
+        if_wrong = rows.counts * _cost(lead - change)
+        if_right = rows.counts * _cost(lead + change)
+        return np.asarray(if_wrong.sum() + rows.sum_over_correct(if_right - if_wrong))
+    votes = _votes(rows, members)
+    right, rivals = votes[:, 0], votes[:, 1:]
+    top = rivals.max(axis=1)
+    if change > 0:
+        tops = np.maximum(top[:, None], rivals + 1)
+    else:
+        alone = (rivals == top[:, None]).sum(axis=1) == 1
+        tops = top[:, None] - (alone[:, None] & (rivals == top[:, None]))
+    leads = np.column_stack([right + change - top, right[:, None] - tops])
+    return rows.sum_over_votes(rows.counts[:, None] * _cost(leads))
+
+
+def _lead(rows: QuickBallots, members: Members) -> Floats:
+    """Right votes minus wrong ones, whole numbers."""
+    d = rows.n_voters
+    return np.asarray(np.rint(2 * d * rows.correct_weight(members / d)) - members.sum())
+
+
+def _votes(rows: QuickBallots, members: Members) -> Floats:
+    return np.rint(rows.n_voters * rows.class_votes(members / rows.n_voters))
+
+
+def _cost(lead: Floats) -> Floats:
+    return np.where(lead > 0, 0.0, np.where(lead == 0, 0.5, 1.0))

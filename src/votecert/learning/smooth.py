@@ -1,0 +1,167 @@
+"""Learning real-valued weights: full-batch descent on any differentiable bound, from many starts.
+
+Symbols: theta the weights, d voters, m rows, K the concentration of a Dirichlet posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.bounds.base import Bound, Evaluation, Floats, UnsupportedProblemError
+from votecert.learning._smooth_descent import Callback, Descent, OutOfTime, Point
+from votecert.learning._smooth_starts import by_drawn_votes, by_single_errors, promising_subsets
+
+N_STARTS = 4
+"""Starts from which a short descent is made; the best of them gets a long one."""
+
+N_HOPS = 2
+"""Short descents from random weights around the best ones."""
+
+N_SUBSETS = 5
+"""Subsets of voters with equal weights that are looked at."""
+
+N_SEARCHED = 3
+"""Points at which, in the end, the choice is searched once more."""
+
+SAME = 1e-3
+"""If descents from all starts end within this relative distance, there are no local minima to get out of."""
+
+SHORT = 12
+"""Iterations of a short descent."""
+
+
+def minimise(
+    ballots: Ballots,
+    bound: Bound,
+    delta: float,
+    *,
+    prior: Floats | None = None,
+    random_state: int = 0,
+    time_budget: float | None = None,
+    callback: Callback | None = None,
+    max_iter: int = 200,
+) -> Evaluation:
+    """Find weights with a small bound, on the rows that certify them.
+
+    Parameters
+    ----------
+    ballots : Ballots
+        The certifying rows.
+    bound : Bound
+        A differentiable bound.
+    delta : float
+        The bound holds with probability at least 1 - delta.
+    prior : array of shape (d,), optional
+        Positive numbers fixed without looking at the rows.
+    random_state : int, default=0
+        Seed; the same seed gives the same weights.
+    time_budget : float, optional
+        Seconds after which the best weights so far are returned.
+    callback : callable, optional
+        Called after each evaluation with a dictionary: ``iteration``, ``value`` (the smallest so far, not
+        rounded outward) and ``seconds``.
+    max_iter : int, default=200
+        Iterations of one descent.
+
+    Returns
+    -------
+    Evaluation
+        The exact, outward rounded bound at the weights that were found. An interrupt from the keyboard
+        ends the search, not the program: the best weights so far are returned.
+
+    Notes
+    -----
+    Weights and K descend together by L-BFGS in the coordinates of :mod:`._coordinates`; margins, offsets and
+    other choices are searched in between. Whatever the search does, the returned number is the bound at the
+    returned weights, which holds for all weights at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from votecert.bounds import BOUNDS
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> votes = np.where(rng.random((1000, 5)) < [0.9, 0.6, 0.6, 0.6, 0.6], y[:, None], 1 - y[:, None])
+    >>> ballots = Ballots.from_votes(votes, y)
+    >>> found = minimise(ballots, BOUNDS["fo"], delta=0.05)
+    >>> int(np.argmax(found.terms.weights)), 0.2 < found.risk < 0.35
+    (0, True)
+    """
+    if problem := bound.problem_with(ballots):
+        raise UnsupportedProblemError(problem)
+    descent = Descent.on(ballots, bound, delta, prior, time_budget, callback)
+    points: list[Point] = []
+    # Far from the optimum exponents overflow; such points come out as infinite and are left again.
+    with np.errstate(all="ignore"):
+        try:
+            for point in _improving(descent, np.random.default_rng(random_state), max_iter):
+                points.append(point)
+        except (KeyboardInterrupt, OutOfTime):
+            points.append(descent.best)
+        best = _judged(descent, points)
+    return bound.at(ballots, best.weights, delta, best.choice, prior=prior)
+
+
+def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
+    """Local minima, one after the other."""
+    if descent.rows.n_voters == 1:
+        yield descent.at(np.ones(1))
+        return
+    starts = by_single_errors(descent.rows, descent.prior)
+    starts += by_drawn_votes(starts[0], descent.drawn_votes)
+    points = _lowest([descent.at(weights) for weights in starts], N_STARTS)
+    shorter = _lowest([descent.descend(point, SHORT) for point in points], N_STARTS)
+    yield from shorter
+    best = descent.settle(shorter[0], max_iter)
+    yield best
+    if shorter[-1].value > best.value * (1 + SAME):
+        best = yield from _hopping(descent, best, rng, max_iter)
+    if descent.allows_zeros():
+        yield descent.settle(_pruned(descent, best), max_iter)
+        for subset in promising_subsets(descent.rows, N_SUBSETS):
+            yield descent.at(subset.weights)
+
+
+def _hopping(
+    descent: Descent, best: Point, rng: np.random.Generator, max_iter: int
+) -> Generator[Point, None, Point]:
+    """Leave a local minimum by shaking the weights: for landscapes with many of them."""
+    for _ in range(N_HOPS):
+        shaken = best.weights * np.exp(0.3 * rng.standard_normal(len(best.weights)))
+        hop = descent.descend(descent.at(shaken / shaken.sum(), best.choice), SHORT)
+        if hop.value < best.value:
+            best = descent.settle(hop, max_iter)
+            yield best
+    return best
+
+
+def _pruned(descent: Descent, point: Point) -> Point:
+    """The best of the points that keep only the largest half, quarter, ... of the weights."""
+    order = np.argsort(-point.weights, kind="stable")
+    options = [point]
+    n_kept = len(order)
+    while n_kept > 1:
+        n_kept = (n_kept + 1) // 2 if n_kept > 2 else 1
+        kept = np.zeros_like(point.weights)
+        kept[order[:n_kept]] = point.weights[order[:n_kept]]
+        options.append(descent.at(kept / kept.sum()))
+    return _lowest(options, 1)[0]
+
+
+def _judged(descent: Descent, points: list[Point]) -> Point:
+    """The point with the smallest exact bound.
+
+    The smooth value of a bound may leave a refinement out, so the lowest points need not be the best. Each is
+    judged at the choice it was found with, and the lowest few at the choice that a search makes there, too.
+    """
+    descent.time_budget = descent.callback = None
+    different = {(float(f"{point.value:.6g}"), np.count_nonzero(point.weights)): point for point in points}
+    searched = [descent.at(point.weights) for point in _lowest([*different.values()], N_SEARCHED)]
+    return min([*different.values(), *searched], key=lambda point: (descent.exact(point).risk, point.value))
+
+
+def _lowest(points: list[Point], n: int) -> list[Point]:
+    return sorted(points, key=lambda point: point.value)[:n]
