@@ -67,13 +67,18 @@ class RowVotes:
     @classmethod
     def of(cls, ballots: Ballots, weights: Floats) -> Self:
         """The class votes of these ballots."""
-        share = ballots.counts / ballots.n_rows
         if ballots.n_outputs == 2:
-            right = np.clip(ballots.correct_weight(weights), 0, 1)
-            return cls(right, (1 - right)[:, None], share)
+            return cls.right_or_wrong(ballots, weights)
         votes = np.clip(ballots.class_votes(weights), 0, 1)
         is_right = np.arange(votes.shape[1]) == ballots.labels[:, None]
+        share = ballots.counts / ballots.n_rows
         return cls(votes[is_right], votes[~is_right].reshape(len(votes), -1), share)
+
+    @classmethod
+    def right_or_wrong(cls, ballots: Ballots, weights: Floats) -> Self:
+        """All wrong outputs taken together as one rival."""
+        right = np.clip(ballots.correct_weight(weights), 0, 1)
+        return cls(right, (1 - right)[:, None], ballots.counts / ballots.n_rows)
 
 
 def mean_loss_upper(votes: RowVotes, K: float, margin: float, exponent: float) -> float:
@@ -86,7 +91,7 @@ def mean_loss_upper(votes: RowVotes, K: float, margin: float, exponent: float) -
     0.25
     """
     if votes.rivals.shape[1] == 1:
-        right, share = _merged(votes.right, votes.share)
+        right, share = merged(votes.right, votes.share)
         losses = _beaten_by_the_rest(right, K, margin)
     else:
         share = votes.share
@@ -130,24 +135,7 @@ def _cut(right: Floats, rival: Floats, *, nodes: Floats, K: float, margin: float
     return np.asarray(lost[-1] + (below * steps).sum(axis=0))
 
 
-def _beaten_by_the_rest(right: Floats, K: float, margin: float) -> Floats:
-    """The chance of losing to all other classes taken together."""
-    low = np.clip(right - MARGIN_SLACK, 0, 1)
-    return np.asarray(beta_cdf(0.5 + margin, K * low, K * (1 - low)))
-
-
-def _sum_over_rivals(votes: RowVotes, rows: Indices, K: float, margin: float, exponent: float) -> Floats:
-    """The chances of losing to each rival, added up."""
-    rivals = votes.rivals[rows]
-    line, column = np.nonzero(rivals)
-    low = np.maximum(votes.right[rows][line] - MARGIN_SLACK, 0)
-    high = rivals[line, column] + MARGIN_SLACK
-    low, high, index = _merged_pairs(low, high)
-    losses = pair_loss_upper(low, high, K, margin, exponent)
-    return np.asarray(np.bincount(line, weights=losses[index], minlength=len(rows)), dtype=np.float64)
-
-
-def _merged(right: Floats, share: Floats) -> tuple[Floats, Floats]:
+def merged(right: Floats, share: Floats) -> tuple[Floats, Floats]:
     """The same rows with equal weights of the true class joined, when there are few different ones.
 
     Equal weights give few values on many rows; cells are used instead of sorting, which takes longer than all
@@ -163,6 +151,23 @@ def _merged(right: Floats, share: Floats) -> tuple[Floats, Floats]:
         return right, share
     used = np.flatnonzero(high >= 0)
     return low[used], np.asarray(np.bincount(cell, weights=share)[used], dtype=np.float64)
+
+
+def _beaten_by_the_rest(right: Floats, K: float, margin: float) -> Floats:
+    """The chance of losing to all other classes taken together."""
+    low = np.clip(right - MARGIN_SLACK, 0, 1)
+    return np.asarray(beta_cdf(0.5 + margin, K * low, K * (1 - low)))
+
+
+def _sum_over_rivals(votes: RowVotes, rows: Indices, K: float, margin: float, exponent: float) -> Floats:
+    """The chances of losing to each rival, added up."""
+    rivals = votes.rivals[rows]
+    line, column = np.nonzero(rivals)
+    low = np.maximum(votes.right[rows][line] - MARGIN_SLACK, 0)
+    high = rivals[line, column] + MARGIN_SLACK
+    low, high, index = _merged_pairs(low, high)
+    losses = pair_loss_upper(low, high, K, margin, exponent)
+    return np.asarray(np.bincount(line, weights=losses[index], minlength=len(rows)), dtype=np.float64)
 
 
 def _merged_pairs(right: Floats, rival: Floats) -> tuple[Floats, Floats, Indices]:

@@ -34,18 +34,24 @@ class LossSlopes:
 
 def loss_slopes(ballots: Ballots, weights: Floats, K: float, margin: float, exponent: float) -> LossSlopes:
     """Mean chance that the sampled vote loses a row, with its gradient."""
-    votes = RowVotes.of(ballots, weights)
     if ballots.n_outputs == 2:
-        many = len(votes.right) > 4 * NODES
-        loss, d_right, d_log_K = (_tabulated if many else _against_the_rest)(votes.right, K, margin)
-        d_weights = ballots.sum_over_correct(votes.share * d_right)
-    else:
-        loss, d_right, d_rivals, d_log_K = _against_rivals(votes, K, margin, exponent)
-        is_right = np.arange(ballots.n_outputs) == ballots.labels[:, None]
-        d_votes = np.empty(is_right.shape)
-        d_votes[is_right], d_votes[~is_right] = d_right, d_rivals.ravel()
-        d_weights = ballots.sum_over_votes(votes.share[:, None] * d_votes)
-    return LossSlopes(float(votes.share @ loss), d_weights, float(votes.share @ d_log_K))
+        return wrong_weight_slopes(ballots, weights, K, margin)
+    votes = RowVotes.of(ballots, weights)
+    loss, d_right, d_rivals, d_log_K = _against_rivals(votes, K, margin, exponent)
+    is_right = np.arange(ballots.n_outputs) == ballots.labels[:, None]
+    d_votes = np.empty(is_right.shape)
+    d_votes[is_right], d_votes[~is_right] = d_right, d_rivals.ravel()
+    d_weights = ballots.sum_over_votes(votes.share[:, None] * d_votes)
+    return LossSlopes(min(1.0, float(votes.share @ loss)), d_weights, float(votes.share @ d_log_K))
+
+
+def wrong_weight_slopes(ballots: Ballots, weights: Floats, K: float, margin: float) -> LossSlopes:
+    """The same when all wrong votes are taken together; exact for two outputs."""
+    votes = RowVotes.right_or_wrong(ballots, weights)
+    many = len(votes.right) > 4 * NODES
+    loss, d_right, d_log_K = (_tabulated if many else _against_the_rest)(votes.right, K, margin)
+    d_weights = ballots.sum_over_correct(votes.share * d_right)
+    return LossSlopes(min(1.0, float(votes.share @ loss)), d_weights, float(votes.share @ d_log_K))
 
 
 def _against_the_rest(right: Floats, K: float, margin: float) -> tuple[Floats, Floats, Floats]:

@@ -1,0 +1,179 @@
+"""Binomial margin bound: T voters drawn from the weights, lost when k0 of them are wrong.
+
+Symbols: theta the weights, pi the prior, W the wrong-vote weight of a row, KLcat the divergence of theta from
+pi, T the number of draws, k0 the number of wrong draws that make the sampled vote lose the row.
+
+**Theorem.** With probability at least 1 - delta, for all theta and all n pairs (T, k0) of a fixed grid at once,
+
+    ``L_0(theta) <= Delta_m^{-1}(mean P(Bin(T, W) >= k0), (T KLcat + log(n / delta)) / m) / p``
+
+with ``p = P(Bin(T, w) >= k0)``, where ``Delta_m^{-1}`` inverts the mixture inequality (or kl with Maurer's
+constant) and w is the least wrong-vote weight of a row on which theta errs.
+
+*Proof.* T independent draws from theta have the divergence T KLcat from T draws from pi. If theta errs on a
+row then the weight of the true class is a sum of some weights that is at most 1/2; so ``W >= w >= 1/2``,
+whatever the number of classes, and the sampled vote loses the row with probability at least p. Hence p times
+the risk of theta is at most the risk of the sampled vote. The grid is a union bound.
+
+With ``k0 = T/2`` this is the binomial bound with a factor better than two; a smaller k0 is a margin. Zero
+weights cost nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, log, sqrt
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.bounds._row_losses import RowVotes, merged
+from votecert.bounds._row_search import sketch
+from votecert.bounds._subset_sums import smallest_winning_weight
+from votecert.bounds.base import (
+    MARGIN_SLACK,
+    Bound,
+    Choice,
+    Floats,
+    Objective,
+    Statistics,
+    Terms,
+    Value,
+    categorical_prior,
+)
+from votecert.numerics import (
+    binomial_tail,
+    binomial_tail_slope,
+    categorical_kl,
+    categorical_kl_gradient,
+    kl_inverse_upper,
+    kl_inverse_upper_gradient,
+    log_maurer,
+    mixture_inverse,
+    mixture_inverse_gradient,
+)
+from votecert.numerics.arithmetic import Arithmetic
+
+
+@dataclass(frozen=True)
+class BinMargin(Bound):
+    """Binomial margin bound: the best when there are many voters and few rows.
+
+    Parameters
+    ----------
+    draws : tuple of int
+        Numbers T of voters that are drawn.
+    offsets : tuple of float
+        Margins: ``k0`` is T/2 minus so many standard deviations of the number of wrong draws, rounded up.
+        Each pair (T, k0) with k0 >= 1 gets an equal share of delta.
+    inequality : {"mixture", "kl"}
+        PAC-Bayes inequality: the mixture of Catoni terms and kl, or kl alone with Maurer's constant.
+
+    Notes
+    -----
+    See the module for the theorem and its proof. The default grid was chosen on votes of forests and stumps:
+    finer ones lose more by their price than they gain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from votecert.ballots import Ballots
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=300)
+    >>> votes = np.where(rng.random((300, 50)) < 0.8, y[:, None], 1 - y[:, None])
+    >>> found = BinMargin().evaluate(Ballots.from_votes(votes, y), np.full(50, 1 / 50), delta=0.05)
+    >>> found.terms.choice["draws"] > 10, found.risk < 0.05
+    (True, True)
+    """
+
+    draws: tuple[int, ...] = tuple(3**power for power in range(10))
+    offsets: tuple[float, ...] = (1.0, 2.0)
+    inequality: Literal["mixture", "kl"] = "mixture"
+
+    id: ClassVar[str] = "bin-margin"
+    title: ClassVar[str] = "Binomial margin"
+    references: ClassVar[tuple[str, ...]] = ("lacasse2010", "leblanc2025")
+    differentiable: ClassVar[bool] = True
+    posterior: ClassVar[str | None] = "categorical"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "draws", tuple(int(T) for T in self.draws))
+        object.__setattr__(self, "offsets", tuple(float(offset) for offset in self.offsets))
+        if not self.grid or min(self.draws) < 1 or min(self.offsets) < 0:
+            raise ValueError("draws must be positive, offsets zero or more, and some k0 at least 1.")
+        if self.inequality not in ("mixture", "kl"):
+            raise ValueError("inequality is 'mixture' or 'kl'.")
+
+    @cached_property
+    def grid(self) -> tuple[tuple[int, int], ...]:
+        """The pairs (T, k0), fixed by the options alone."""
+        pairs = {(T, ceil(T / 2 - offset * sqrt(T) / 2)) for T in self.draws for offset in self.offsets}
+        return tuple(sorted((T, k0) for T, k0 in pairs if k0 >= 1))
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        m = ballots.n_rows
+        rows = sketch(RowVotes.right_or_wrong(ballots, weights))
+        T, k0 = (column[:, None] for column in np.array(self.grid).T)
+        losses = np.minimum(1, binomial_tail(T, k0, np.clip(1 - rows.right, 0, 1)) @ rows.share)
+        kl = categorical_kl(weights, categorical_prior(prior, ballots.n_voters))
+        complexity = (T[:, 0] * kl + log(len(self.grid) / delta)) / m
+        if self.inequality == "mixture":
+            sampled = mixture_inverse(losses, complexity, m)
+        else:
+            sampled = kl_inverse_upper(losses, complexity + log_maurer(m) / m)
+        wrong = smallest_winning_weight(weights, 2)
+        best = int(np.argmin(sampled / binomial_tail(T[:, 0], k0[:, 0], wrong)))
+        return {"draws": self.grid[best][0], "threshold": self.grid[best][1]}
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        T = choice["draws"]
+        votes = RowVotes.right_or_wrong(ballots, weights)
+        right, share = merged(votes.right, votes.share)
+        losses = binomial_tail(T, choice["threshold"], np.clip(1 - right + MARGIN_SLACK, 0, 1))
+        return {"empirical": min(1.0, float(share @ losses) + 1e-10 * (1 + T / 1e10))}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        m, T, k0 = terms.n_rows, terms.choice["draws"], terms.choice["threshold"]
+        if (T, k0) not in self.grid:
+            raise ValueError("The number of draws and the threshold are not in the grid.")
+        kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
+        complexity = (T * kl + ar.log(len(self.grid)) + ar.log(1 / ar.number(terms.delta))) / m
+        empirical = ar.number(terms.statistics["empirical"])
+        if self.inequality == "mixture":
+            sampled = ar.mixture_inverse(empirical, complexity, m)
+        else:
+            sampled = ar.kl_inverse_upper(empirical, complexity + ar.log_maurer(m) / m)
+        shared = ar.binomial_tail_down(T, k0, ar.number(smallest_winning_weight(terms.weights, 2)))
+        details = {"kl": kl, "complexity": complexity, "empirical": empirical}
+        return Value(sampled / shared, details | {"sampled_risk": sampled, "error_chance": shared})
+
+    def ledger(self, terms: Terms) -> dict[str, float]:
+        share = terms.delta / len(self.grid)
+        ledger = {f"{terms.choice['draws']} draws, {terms.choice['threshold']} wrong": share}
+        if len(self.grid) > 1:
+            ledger[f"the other {len(self.grid) - 1} pairs of the grid"] = terms.delta - share
+        return ledger
+
+    def objective(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
+    ) -> Objective:
+        """Smooth value and gradient; sums of weights are left out of consideration."""
+        m, T, k0 = ballots.n_rows, choice["draws"], choice["threshold"]
+        wrong = np.clip(1 - ballots.correct_weight(weights), 0, 1)
+        loss = min(1.0, ballots.mean(binomial_tail(T, k0, wrong)))
+        d_loss = -ballots.sum_over_correct(ballots.counts * binomial_tail_slope(T, k0, wrong)) / m
+        kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
+        complexity = (T * kl + log(len(self.grid) / delta)) / m
+        if self.inequality == "mixture":
+            inverse = mixture_inverse_gradient(loss, complexity, m)
+        else:
+            inverse = kl_inverse_upper_gradient(loss, complexity + log_maurer(m) / m)
+        sampled, d_sampled, d_complexity = (float(part) for part in inverse)
+        gradient = d_sampled * d_loss + d_complexity * T / m * d_kl
+        top = float(weights.max())
+        shared = float(binomial_tail(T, k0, max(0.5, top)))
+        if top > 0.5:
+            gradient[np.argmax(weights)] -= sampled / shared * float(binomial_tail_slope(T, k0, top))
+        return Objective(sampled / shared, gradient / shared)

@@ -1,0 +1,200 @@
+"""Partition bound (Leblanc and Germain, 2025): sampled votes without a margin, divided by p.
+
+Symbols: theta the weights, v_y the weight of the true class, ``W = 1 - v_y``, s the largest sum of some
+weights that is not above 1/2, r the largest v_y that any row can have, KLcat and D the divergences of the
+categorical and Dirichlet posteriors from their priors.
+
+*Stochastic to deterministic.* If a sampled vote errs with probability at least p on the rows on which theta
+errs, and at least b on all rows, then ``L_0(theta) <= (B - b) / (p - b)`` for every bound B on the sampled
+vote's risk. The v_y of a row is one of finitely many sums of weights, which gives p and b:
+
+* one voter drawn from theta errs with probability W, so ``p = 1 - s`` and ``b = 1 - r``;
+* a vote drawn from Dir(K theta) errs, when the wrong voters agree, with probability
+  ``I_{1/2}(K v_y, K (1 - v_y))``; so ``p = I_{1/2}(K s, K (1 - s))`` and ``b = I_{1/2}(K r, K (1 - r))``.
+
+In either case B is the PAC-Bayes-kl bound, with Maurer's constant. For more than two classes all wrong votes
+are taken together, which only enlarges the loss. r is one unless pairs of voters are known to be
+complementary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from votecert.ballots import Ballots
+from votecert.bounds._concentration import best_concentration
+from votecert.bounds._row_losses import RowVotes, mean_loss_upper
+from votecert.bounds._row_search import central_losses, sketch
+from votecert.bounds._row_slopes import LossSlopes, wrong_weight_slopes
+from votecert.bounds._subset_sums import most_right_weight, smallest_winning_weight
+from votecert.bounds.base import (
+    Bound,
+    Choice,
+    Floats,
+    Objective,
+    Statistics,
+    Terms,
+    Value,
+    categorical_prior,
+    dirichlet_prior,
+)
+from votecert.bounds.gibbs import gibbs_error, rounded_up
+from votecert.numerics import (
+    beta_cdf,
+    beta_cdf_gradient,
+    categorical_kl_gradient,
+    dirichlet_kl,
+    dirichlet_kl_gradient,
+    kl_inverse_upper,
+    kl_inverse_upper_gradient,
+    log_maurer,
+)
+from votecert.numerics.arithmetic import Arithmetic
+
+
+@dataclass(frozen=True)
+class Partition(Bound):
+    """Partition bound: the risk of a sampled vote, divided by its chance to share an error.
+
+    Parameters
+    ----------
+    family : {"best", "categorical", "dirichlet"}
+        What is sampled: one voter, or Dirichlet weights. "best" takes the better of both, with half of delta
+        for each.
+    complements : tuple of pairs of int
+        Voters of which, by construction, at most one is right on any row.
+
+    Notes
+    -----
+    ``L_0(theta) <= (B - b) / (p - b)``; see the module.
+
+    References
+    ----------
+    Leblanc and Germain (2025), arXiv 2510.25569.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from votecert.ballots import Ballots
+    >>> votes = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]] * 100)
+    >>> ballots = Ballots.from_votes(votes, [0, 1, 0, 1] * 100)
+    >>> found = Partition().evaluate(ballots, np.array([0.4, 0.4, 0.2]), delta=0.05)
+    >>> found.terms.choice["family"], found.risk < 0.3
+    ('dirichlet', True)
+    """
+
+    family: Literal["best", "categorical", "dirichlet"] = "best"
+    complements: tuple[tuple[int, int], ...] = ()
+
+    id: ClassVar[str] = "partition"
+    title: ClassVar[str] = "Partition"
+    references: ClassVar[tuple[str, ...]] = ("leblanc2025",)
+    differentiable: ClassVar[bool] = True
+    posterior: ClassVar[str | None] = "dirichlet"
+
+    def __post_init__(self) -> None:
+        if self.family not in ("best", "categorical", "dirichlet"):
+            raise ValueError("family is 'best', 'categorical' or 'dirichlet'.")
+        object.__setattr__(self, "complements", tuple((int(i), int(j)) for i, j in self.complements))
+
+    def share(self, delta: float) -> float:
+        """What one posterior may spend."""
+        return delta / 2 if self.family == "best" else delta
+
+    def ledger(self, terms: Terms) -> dict[str, float]:
+        share = self.share(terms.delta)
+        ledger = {f"{terms.choice['family']} posterior": share}
+        return ledger | ({"the other posterior": terms.delta - share} if self.family == "best" else {})
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        choices: list[Choice] = []
+        if self.family != "dirichlet":
+            choices.append({"family": "categorical"})
+        if self.family != "categorical":
+            K = self._best_concentration(ballots, weights, delta, prior)
+            choices.append({"family": "dirichlet", "concentration": K})
+        return min(choices, key=lambda choice: self.at(ballots, weights, delta, choice, prior=prior).risk)
+
+    def _best_concentration(
+        self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None
+    ) -> float:
+        m = ballots.n_rows
+        rows = sketch(RowVotes.right_or_wrong(ballots, weights))
+        beta = dirichlet_prior(prior, ballots.n_voters)
+        constant = log_maurer(m) - log(self.share(delta))
+        wrong = smallest_winning_weight(weights, 2)
+
+        def values(K: Floats) -> Floats:
+            complexity = (dirichlet_kl(K[:, None] * weights, beta) + constant) / m
+            sampled = kl_inverse_upper(central_losses(rows, K, np.zeros_like(K), 0.0), complexity)
+            return np.asarray(sampled / beta_cdf(0.5, K * (1 - wrong), K * wrong))
+
+        return best_concentration(values)
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        if choice["family"] == "categorical":
+            return {"empirical": rounded_up(gibbs_error(ballots, weights))}
+        votes = RowVotes.right_or_wrong(ballots, weights)
+        return {"empirical": mean_loss_upper(votes, choice["concentration"], 0.0, 0.0)}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        kl, chance = self._divergence_and_chance(ar, terms)
+        constant = ar.log_maurer(terms.n_rows) + ar.log(1 / ar.number(self.share(terms.delta)))
+        complexity = (kl + constant) / terms.n_rows
+        empirical = ar.number(terms.statistics["empirical"])
+        sampled = ar.kl_inverse_upper(empirical, complexity)
+        shared = chance(smallest_winning_weight(terms.weights, 2))
+        floor = chance(1 - most_right_weight(terms.weights, self.complements)) if self.complements else 0
+        if floor >= min(shared, sampled):
+            floor = 0
+        details = {"kl": kl, "complexity": complexity, "empirical": empirical, "sampled_risk": sampled}
+        details |= {"error_chance": shared, "floor": floor}
+        return Value((sampled - floor) / (shared - floor), details)
+
+    def _divergence_and_chance(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Callable[[float], Any]]:
+        """The divergence, and how often a sampled vote errs when the wrong voters have a given weight."""
+        if terms.choice["family"] not in ("categorical", "dirichlet") or (
+            self.family not in ("best", terms.choice["family"])
+        ):
+            raise ValueError(f"The posterior {terms.choice['family']!r} is not the one this bound is for.")
+        if terms.choice["family"] == "categorical":
+            return ar.categorical_kl(terms.weights, terms.categorical_prior), ar.number
+        K = ar.number(terms.choice["concentration"])
+        kl = ar.dirichlet_kl([K * weight for weight in terms.weights], terms.dirichlet_prior)
+
+        def chance(wrong: float) -> Any:
+            return ar.beta_cdf_down(ar.number(0.5), K * (1 - ar.number(wrong)), K * ar.number(wrong))
+
+        return kl, chance
+
+    def objective(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
+    ) -> Objective:
+        """Smooth value and gradient; sums of weights and complements are left out of consideration."""
+        m, top = ballots.n_rows, max(0.5, float(weights.max()))
+        constant = log_maurer(m) - log(self.share(delta))
+        if choice["family"] == "categorical":
+            kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
+            errors = ballots.voter_errors() / m
+            loss = LossSlopes(min(1.0, float(weights @ errors)), errors, 0.0)
+            d_kl_log_K, shared, d_top, d_shared = 0.0, top, 1.0, 0.0
+        else:
+            K = choice["concentration"]
+            loss = wrong_weight_slopes(ballots, weights, K, 0.0)
+            kl, d_alpha = dirichlet_kl_gradient(K * weights, dirichlet_prior(prior, ballots.n_voters))
+            d_kl, d_kl_log_K = K * d_alpha, K * float(weights @ d_alpha)
+            shared, _, d_a, d_b = (float(x) for x in beta_cdf_gradient(0.5, K * (1 - top), K * top))
+            d_top, d_shared = K * (d_b - d_a), K * ((1 - top) * d_a + top * d_b)
+        inverse = kl_inverse_upper_gradient(loss.value, (kl + constant) / m)
+        sampled, d_loss, d_complexity = (float(part) for part in inverse)
+        d_weights = d_loss * loss.d_weights + d_complexity / m * d_kl
+        if top > 0.5:
+            d_weights[np.argmax(weights)] -= sampled / shared * d_top
+        d_log_K = d_loss * loss.d_log_concentration + d_complexity / m * d_kl_log_K
+        d_log_K -= sampled / shared * d_shared
+        return Objective(sampled / shared, d_weights / shared, d_log_K / shared)
