@@ -1,0 +1,82 @@
+"""The app: which commands there are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from votecert.cli import certifying, checking, looking
+from votecert.cli.demo import demo
+from votecert.cli.errors import Code, Guarded
+
+app = typer.Typer(
+    name="votecert",
+    cls=Guarded,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 risk above --max-risk, 2 wrong usage or bad input, 3 not verified.",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from votecert import __version__
+
+        typer.echo(f"votecert {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Risk certificates for voting classifiers.
+
+    How wrong can a majority vote be on new rows? Give the votes and the true
+    labels of some rows; the answer holds with probability 1 - delta although
+    the weights were learned on the same rows.
+    """
+
+
+def _example(*lines: str) -> str:
+    return "[bold]Example[/]\n\n" + "\n\n".join(f"  {line}" for line in lines)
+
+
+app.command(epilog=_example("votecert demo --data digits"))(demo)
+app.command(
+    epilog=_example(
+        "votecert certify votes.csv --label truth --json certificate.json --html report.html",
+        "votecert certify judges.csv --label human --max-risk 0.1 || echo 'too risky'",
+    )
+)(certifying.certify)
+app.command(epilog=_example("votecert compare votes.csv --label truth --weights learn"))(certifying.compare)
+app.command(epilog=_example("votecert learn votes.csv --label truth --objective f2 --output weights.csv"))(
+    certifying.learn
+)
+app.command(
+    epilog=_example(
+        "votecert verify certificate.json", "votecert verify certificate.json votes.csv --label truth"
+    )
+)(checking.verify)
+app.command(
+    epilog=_example(
+        "votecert report certificate.json votes.csv --label truth --title 'Spam filter'",
+        "votecert report certificate.json --markdown - >> README.md",
+    )
+)(checking.report)
+app.command(epilog=_example("votecert bounds", "votecert bounds dirichlet"))(looking.bounds)
+app.command(epilog=_example("votecert plan --target 0.05 --error 0.03 --voters 10"))(looking.plan)
+
+
+def run() -> int:
+    """Run the command that was asked for and return the exit code."""
+    try:
+        app(prog_name="votecert")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return Code.DONE

@@ -1,0 +1,129 @@
+"""Two voices: data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+PATIENCE = 2.0
+"""Seconds after which somebody who waits is told what is going on."""
+
+_WIDTH = 120  # where there is no terminal that has one
+
+
+def data() -> Console:
+    """The console for data: stdout."""
+    return _console(stderr=False)
+
+
+def messages() -> Console:
+    """The console for messages and progress: stderr."""
+    return _console(stderr=True)
+
+
+def _console(stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH
+    return console
+
+
+def plain(text: object) -> str:
+    """Text from a file, safe to print: no markup, no control characters that a terminal would obey.
+
+    Examples
+    --------
+    >>> plain("[red]\\x1b[2J judge")
+    '\\\\[red]?[2J judge'
+    """
+    return escape("".join(char if char.isprintable() else "?" for char in str(text)))
+
+
+def table(*columns: str, title: str | None = None, numbers: tuple[str, ...] = ()) -> Table:
+    """An empty table; columns named in ``numbers`` are set flush right."""
+    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None)
+    for column in columns:
+        right = column in numbers
+        made.add_column(column, justify="right" if right else "left", no_wrap=right)
+    return made
+
+
+class Talk:
+    """Messages on stderr, or silence."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+
+    def say(self, text: str) -> None:
+        """Print a message (with rich markup)."""
+        if not self.quiet:
+            messages().print(text, soft_wrap=True)
+
+    def wait(self, what: str) -> Waiting:
+        """Tell what is going on while the block runs, if it takes long."""
+        return Waiting(what, self.quiet)
+
+
+class Waiting:
+    """Shows, once it has lasted two seconds, what is going on and how far it has come.
+
+    On a terminal that is a moving bar that disappears in the end, elsewhere a single line.
+    """
+
+    def __init__(self, what: str, quiet: bool) -> None:
+        self._what, self._quiet = what, quiet
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(PATIENCE, self._show)
+        self._timer.daemon = True
+        self._done = False
+        self._state: dict[str, Any] = {"description": what, "completed": 0, "total": None}
+        self._progress: Progress | None = None
+        self._task = TaskID(0)
+
+    def __enter__(self) -> Self:
+        if not self._quiet:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._done = True
+            if self._progress is not None:
+                self._progress.stop()
+
+    def advance(self, done: int, total: int | None) -> None:
+        """So much of the whole is done."""
+        self._update(completed=done, total=total)
+
+    def news(self, report: dict[str, Any]) -> None:
+        """What a search has found so far: the callback of ``learn``."""
+        self._update(description=f"{self._what}: at most {report['value']:.4f} so far")
+
+    def _update(self, **state: Any) -> None:
+        self._state |= state
+        if self._progress is not None:
+            self._progress.update(self._task, **state)
+
+    def _show(self) -> None:
+        with self._lock:
+            if self._done:
+                return
+            console = messages()
+            if not console.is_terminal:
+                console.print(f"{self._what} ...", soft_wrap=True)
+                return
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            progress = Progress(*columns, console=console, transient=True)
+            self._task = progress.add_task(**self._state)
+            progress.start()
+            self._progress = progress

@@ -1,0 +1,201 @@
+"""``votecert demo``: everything at once, on data that is there already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from votecert.ballots import Ballots
+from votecert.bounds import BOUNDS
+from votecert.certificate import Certificate, CertificateTable, certify
+from votecert.certificate.record import percent, rounded_up
+from votecert.cli import options as opt
+from votecert.cli.console import Talk, data, plain, table
+from votecert.cli.errors import noticing_interruption
+from votecert.cli.results import check_outputs, comparison, write_html
+from votecert.datasets import DATA_SETS, DataSet, load
+from votecert.stumps import DecisionStumps, paper_forest
+from votecert.voters import collect_votes
+
+
+NOTES = {
+    "occam": "the certificate's bound, without its list of fitted votes",
+    "test-set": "the limit, had the weights been fixed in advance",
+}
+"""What to say on some lines of the comparison."""
+
+
+@dataclass(frozen=True)
+class Electorate:
+    """Voters that were trained on one half of the rows, with their votes on the other half."""
+
+    name: str
+    voters: tuple[str, ...]
+    ballots: Ballots
+
+
+def demo(
+    name: Annotated[
+        str,
+        typer.Option(
+            "--data",
+            metavar="|".join(DATA_SETS),
+            help="Which data set.",
+            autocompletion=lambda: list(DATA_SETS),
+        ),
+    ] = "breast-cancer",
+    delta: opt.Delta = 0.05,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the split.")] = 0,
+    html: Annotated[
+        Path,
+        typer.Option("--html", metavar="FILE", help="Where to write the report.", rich_help_panel=opt.RESULT),
+    ] = Path("votecert-report.html"),
+    quiet: opt.Quiet = False,
+) -> None:
+    """Try everything on a small data set: no arguments, no network.
+
+    Trains the paper's forest, decision stumps and a panel of models on one
+    half of the rows, learns weights and certifies them on the other half,
+    compares all bounds and writes a report.
+    """
+    talk = Talk(quiet)
+    check_outputs(html)
+    found = load(name)
+    talk.say(f"[bold]{found.name}[/]: {found.about}; half of the rows train the voters, the others certify.")
+    with talk.wait("Training voters"):
+        electorates = train(found, seed)
+    certificates, tables = [], []
+    for electorate in electorates:
+        # Sharing delta pays for picking the best of them afterwards.
+        with noticing_interruption(), talk.wait(f"Learning weights for the {electorate.name}") as waiting:
+            certificates.append(
+                certify(
+                    electorate.ballots,
+                    delta=delta / len(electorates),
+                    voters=electorate.voters,
+                    callback=waiting.news,
+                )
+            )
+        tables.append(comparison(certificates[-1], electorate.ballots, talk))
+    _show(electorates, certificates, tables, delta)
+    best = min(range(len(certificates)), key=lambda i: certificates[i].risk)
+    data().print(_meaning(electorates[best], certificates[best], tables[best], delta))
+    write_html(
+        html,
+        certificates[best],
+        talk,
+        rows=electorates[best].ballots,
+        tables=[tables[best]],
+        title=f"votecert demo: the {electorates[best].name} on {found.name}",
+    )
+
+
+def train(found: DataSet, seed: int) -> list[Electorate]:
+    """Train the voters on a random half of the rows and ask them about the other half."""
+    order = np.random.default_rng(seed).permutation(len(found.y))
+    fitting, certifying = np.array_split(order, 2)
+    X, y = found.X[fitting], found.y[fitting]
+    classes = np.unique(found.y).tolist()
+    ensembles: dict[str, tuple[Any, tuple[str, ...]]] = {}
+    forest = paper_forest(random_state=seed).fit(X, y)
+    ensembles["forest"] = forest, tuple(f"tree {i}" for i in range(len(forest.estimators_)))
+    if len(classes) == 2:
+        stumps = DecisionStumps().fit(X, y)
+        ensembles["stumps"] = stumps, _stump_names(stumps, found.features)
+    panel = [(title, model.fit(X, y)) for title, model in _models(seed)]
+    ensembles["panel"] = panel, tuple(title for title, _ in panel)
+    return [
+        Electorate(
+            title,
+            names,
+            Ballots.from_votes(
+                collect_votes(voters, found.X[certifying]), found.y[certifying], classes=classes
+            ),
+        )
+        for title, (voters, names) in ensembles.items()
+    ]
+
+
+def _models(seed: int) -> list[tuple[str, Any]]:
+    """A panel of models as different as possible."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    return [
+        ("logistic regression", make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))),
+        ("support vectors", make_pipeline(StandardScaler(), SVC(random_state=seed))),
+        ("nearest neighbours", make_pipeline(StandardScaler(), KNeighborsClassifier())),
+        ("naive Bayes", GaussianNB()),
+        ("decision tree", DecisionTreeClassifier(min_samples_leaf=3, random_state=seed)),
+    ]
+
+
+def _stump_names(stumps: DecisionStumps, features: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        f"{feature} {sign} {threshold:.4g}"
+        for feature, thresholds in zip(features, stumps.thresholds_, strict=True)
+        for sign in ("<=", ">")
+        for threshold in thresholds
+    )
+
+
+def _show(
+    electorates: list[Electorate],
+    certificates: list[Certificate],
+    tables: list[CertificateTable],
+    delta: float,
+) -> None:
+    """One line a bound, one column an electorate, smallest first."""
+    names = [f"{one.name} ({one.ballots.n_voters})" for one in electorates]
+    shown = table(
+        "bound",
+        *names,
+        "",
+        title=f"The error of the learned votes is at most ... (confidence {100 * (1 - delta):.6g} %)",
+        numbers=tuple(names),
+    )
+    ours = [f"[bold]{rounded_up(one.risk)}[/]" for one in certificates]
+    shown.add_row("[bold]certificate[/]", *ours, "[bold]learned and certified on the same rows[/]")
+    order = sorted(BOUNDS, key=lambda name: min((t[name].risk for t in tables if _has(t, name)), default=2.0))
+    for name in order:
+        cells = [_cell(one, name) for one in tables]
+        note = NOTES.get(name, "" if BOUNDS[name].is_guarantee else "not a guarantee")
+        shown.add_row(name, *cells, note)
+    errors = [f"{one.empirical_risk:.4f}" for one in certificates]
+    shown.add_row("errors counted", *errors, f"on {electorates[0].ballots.n_rows} rows")
+    data().print(shown)
+
+
+def _has(one: CertificateTable, name: str) -> bool:
+    return any(certificate.bound == name for certificate in one)
+
+
+def _cell(one: CertificateTable, name: str) -> str:
+    if not _has(one, name):
+        return "-"
+    certificate = one[name]
+    return (
+        rounded_up(certificate.risk)
+        if certificate.is_guarantee
+        else f"[dim]({rounded_up(certificate.risk)})[/]"
+    )
+
+
+def _meaning(electorate: Electorate, certificate: Certificate, other: CertificateTable, delta: float) -> str:
+    """What came out, in two sentences."""
+    limit = other["test-set"].risk
+    return (
+        f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(electorate.name)} errs "
+        f"on at most [bold]{percent(certificate.risk)}[/] of new rows, although its weights were learned on "
+        f"the very {certificate.terms.n_rows} rows that certify it. A fresh test set of as many rows, spent "
+        f"on nothing but testing, could have shown no less than {percent(limit)} with so many errors.\n"
+    )

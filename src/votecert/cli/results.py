@@ -1,0 +1,141 @@
+"""Certificates on the screen and in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from votecert.ballots import Ballots
+from votecert.certificate import Certificate, CertificateTable, compare
+from votecert.certificate.record import percent, rounded_up
+from votecert.cli.console import Talk, data, plain, table
+from votecert.cli.errors import Code, complain
+from votecert.files import check_writable, write_atomically
+
+STDOUT = "-"
+
+
+def check_outputs(*paths: str | Path | None) -> None:
+    """Refuse files that cannot be written before any work is done."""
+    for path in paths:
+        if path is not None and str(path) != STDOUT:
+            check_writable(path)
+
+
+def show_certificate(certificate: Certificate, quiet: bool) -> None:
+    """The certificate in a few lines; only its number when quiet."""
+    if quiet:
+        typer.echo(rounded_up(certificate.risk))
+        return
+    terms, vote = certificate.terms, certificate.predictor
+    used = sum(votes > 0 for votes in vote.votes)
+    shown = table("", "")
+    shown.show_header = False
+    for name, text in (
+        ("risk", f"[bold]at most {percent(certificate.risk)}[/]" + _mark(certificate)),
+        ("confidence", f"{100 * (1 - certificate.delta):.6g} % (delta {certificate.delta:g})"),
+        ("counted", f"{certificate.errors} errors and {certificate.ties} ties on {terms.n_rows} rows"),
+        ("vote", f"{used} of {terms.n_voters} voters have weight, {terms.n_classes} classes"),
+        ("weights", certificate.origin),
+        ("bound", f"{certificate.bound} ({plain(certificate.method.title)})"),
+    ):
+        shown.add_row(name, text)
+    data().print(shown)
+    data().print(plain(certificate.statement))
+
+
+def show_table(certificates: CertificateTable, quiet: bool, title: str | None = None) -> None:
+    """Certificates side by side, by bound or by group."""
+    shown = table(certificates.by, "risk", "errors", "note", title=title, numbers=("risk", "errors"))
+    if certificates.by == "group":
+        shown = table("group", "risk", "errors", "rows", title=title, numbers=("risk", "errors", "rows"))
+    for one in certificates:
+        risk = rounded_up(one.risk) if one.is_guarantee else f"[dim]({rounded_up(one.risk)})[/]"
+        note = str(one.terms.n_rows) if certificates.by == "group" else plain(note_on(one))
+        shown.add_row(plain(getattr(one, certificates.by)), risk, f"{one.empirical_risk:.4f}", note)
+    for name, why in certificates.skipped.items():
+        shown.add_row(name, "-", "-", plain(_first_sentence(why)))
+    data().print(shown)
+    if not quiet:
+        held = "hold together" if certificates.simultaneous else "hold each on its own: look, do not pick"
+        data().print(f"Risks {held}; in parentheses: no guarantee here.")
+
+
+def note_on(certificate: Certificate) -> str:
+    """What to know about a line of a comparison."""
+    if certificate.bound == "test-set" and not certificate.is_guarantee:
+        return "The limit for weights fixed in advance; these were learned."
+    return _first_sentence(certificate.method.caveat or certificate.reason or "")
+
+
+def _first_sentence(text: str) -> str:
+    return text.split(". ")[0].rstrip(".") + "." if text else ""
+
+
+def _mark(certificate: Certificate) -> str:
+    return "" if certificate.is_guarantee else " [bold red]NOT A GUARANTEE[/]"
+
+
+def to_json(certificates: Certificate | Iterable[Certificate]) -> str:
+    """JSON of one certificate, or a list of several."""
+    if isinstance(certificates, Certificate):
+        return certificates.to_json()
+    listed = [json.loads(one.to_json()) for one in certificates]
+    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_json(path: str | None, text: str, talk: Talk) -> None:
+    """Write JSON to a file or to stdout."""
+    if path == STDOUT:
+        typer.echo(text, nl=False)
+    elif path is not None:
+        write_atomically(path, text)
+        talk.say(f"Wrote {plain(path)}")
+
+
+def write_html(
+    path: Path | None,
+    certificate: Certificate,
+    talk: Talk,
+    *,
+    rows: Ballots | None = None,
+    tables: Sequence[CertificateTable] = (),
+    title: str | None = None,
+) -> None:
+    """Write the report."""
+    if path is None:
+        return
+    from votecert.report import to_html
+
+    with talk.wait("Writing the report"):
+        html = to_html(certificate, votes=rows, table=list(tables), title=title)
+        write_atomically(path, html)
+    talk.say(f"Wrote {plain(path)}")
+
+
+def comparison(certificate: Certificate, rows: Ballots, talk: Talk) -> CertificateTable:
+    """Every bound at the weights of a certificate, for looking.
+
+    The weights are handed over as numbers, so where they come from has to be put back: the test-set bound
+    is no guarantee for weights learned on the same rows.
+    """
+    with talk.wait("Comparing bounds"):
+        found = compare(rows, weights=certificate.weights, delta=certificate.delta, voters=certificate.voters)
+    return replace(found, certificates=tuple(replace(one, origin=certificate.origin) for one in found))
+
+
+def gate(certificates: Iterable[Certificate], max_risk: float | None) -> None:
+    """Leave with code 1 if a certified risk is above the limit."""
+    if max_risk is None:
+        return
+    worst = max(certificates, key=lambda certificate: certificate.risk)
+    if not worst.is_guarantee:
+        raise ValueError(f"--max-risk needs a guarantee, which the bound {worst.bound!r} does not give here.")
+    if worst.risk > max_risk:
+        where = "" if worst.group is None else f" of group {worst.group}"
+        complain(f"The certified risk{where}, {rounded_up(worst.risk)}, is above --max-risk {max_risk:g}.")
+        raise typer.Exit(Code.TOO_RISKY)
