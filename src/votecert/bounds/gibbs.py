@@ -41,12 +41,12 @@ def seeger_constant(ar: Arithmetic, n_rows: int, delta: float) -> Any:
 
 def gibbs_error(ballots: Ballots, weights: Floats) -> float:
     """Error of a voter drawn from the weights, averaged over the rows."""
-    return float(weights @ ballots.voter_errors()) / ballots.n_rows
+    return min(1.0, float(weights @ ballots.voter_errors()) / ballots.n_rows)
 
 
 def tandem_error(ballots: Ballots, weights: Floats) -> float:
     """Probability that two voters drawn independently from the weights are both wrong."""
-    return float(weights @ ballots.tandem_counts() @ weights) / ballots.n_rows
+    return min(1.0, float(weights @ ballots.tandem_counts() @ weights) / ballots.n_rows)
 
 
 def mean_gradient(ballots: Ballots, slopes: Floats) -> Floats:
@@ -157,7 +157,7 @@ class SecondOrder(CategoricalKl):
 
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
         tandem = ballots.tandem_counts() @ weights / ballots.n_rows
-        return float(weights @ tandem), 2 * tandem
+        return min(1.0, float(weights @ tandem)), 2 * tandem
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Binomial(CategoricalKl):
         return self.n_draws
 
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
-        wrong = ballots.wrong_weight(weights)
+        wrong = np.clip(ballots.wrong_weight(weights), 0, 1)  # weights sum to one up to rounding
         half = -(-self.n_draws // 2)
         tail = binomial_tail(self.n_draws, half, wrong)
         slope = binomial_tail_slope(self.n_draws, half, wrong)
