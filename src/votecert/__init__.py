@@ -10,7 +10,7 @@ from votecert.certificate import Certificate, CertificateTable, certify, compare
 from votecert.classifier import CertifiedVotingClassifier
 from votecert.learning.learn import learn
 from votecert.stumps import DecisionStumps, paper_forest
-from votecert.voters import collect_scores, collect_votes
+from votecert.voters import collect_scores, collect_votes, out_of_bag_votes, voter_classes
 
 __version__ = "0.1.0"
 
@@ -26,5 +26,7 @@ __all__ = [
     "collect_votes",
     "compare",
     "learn",
+    "out_of_bag_votes",
     "paper_forest",
+    "voter_classes",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from votecert.bounds.base import Bound, Evaluation, Terms, UnsupportedProblemError
+from votecert.bounds.bin_margin import BinMargin
 from votecert.bounds.c_bound import CBound
 from votecert.bounds.chebyshev import ChebyshevCantelliBennett, ChebyshevCantelliTandem
 from votecert.bounds.dirichlet import Dirichlet
@@ -19,6 +20,7 @@ from votecert.bounds.dirichlet_margin import (
 from votecert.bounds.gibbs import Binomial, FirstOrder, SecondOrder
 from votecert.bounds.margins import BiggsGuedj, BiggsGuedjPlus, BiggsGuedjPlusPlus, GaoZhou
 from votecert.bounds.occam import Occam
+from votecert.bounds.partition import Partition
 from votecert.bounds.test_set import TestSet
 
 BOUNDS: Mapping[str, Bound] = MappingProxyType(
@@ -27,6 +29,8 @@ BOUNDS: Mapping[str, Bound] = MappingProxyType(
         for bound in (
             Occam(),
             Dirichlet(),
+            BinMargin(),
+            Partition(),
             FirstOrder(),
             SecondOrder(),
             Binomial(),
