@@ -3,7 +3,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_cases import HOSTILE
 
@@ -12,6 +12,8 @@ from votecert.report.text import visible
 
 BINS = [Bin(-1.0, -0.5, 0, 7), Bin(-0.5, 0.0, 3, 5), Bin(0.0, 0.5, 0, 0), Bin(0.5, 1.0, 900, 0)]
 POINTS = [Point(0.1, 0.3, "1x", "30 %"), Point(0.5, 0.2, "2x", "20 %"), Point(0.9, 0.15, "5x", "15 %")]
+
+QUICK = settings(max_examples=100, deadline=None, derandomize=True)
 
 
 def draw(text):
@@ -109,6 +111,7 @@ def test_a_bar_is_as_long_as_its_value_and_never_longer_than_the_axis(value, wid
     assert svg.get("aria-hidden") == "true"  # the number is in the next cell
 
 
+@QUICK
 @given(st.floats(1e-300, 1e300))
 def test_the_axis_ends_at_a_round_number_just_above(value):
     top = nice_ceiling(value)

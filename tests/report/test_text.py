@@ -4,10 +4,12 @@ import json
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from votecert.report.text import chance, confidence, limit, one_in, share, visible
+
+QUICK = settings(max_examples=100, deadline=None, derandomize=True)
 
 
 def number(text):
@@ -15,6 +17,7 @@ def number(text):
     return Fraction(text[:-2]) / 100
 
 
+@QUICK
 @given(st.floats(0, 1, allow_subnormal=False))
 @example(0.126)
 @example(1 - 2**-53)
@@ -32,12 +35,14 @@ def test_limits_in_print(risk, text):
     assert limit(risk) == f"{text}\u00a0%"
 
 
+@QUICK
 @given(st.floats(1e-12, 1 - 1e-9))
 def test_confidence_and_chance_are_rounded_the_safe_way(delta):
     assert number(chance(delta)) >= Fraction(str(delta))
     assert number(confidence(delta)) == 1 - number(chance(delta))
 
 
+@QUICK
 @given(st.floats(1e-9, 1))
 def test_one_in_n_is_never_below_the_risk(risk):
     n = one_in(risk)
@@ -48,6 +53,7 @@ def test_small_shares_are_written_out():
     assert share(1e-7) == "0.00001\u00a0%"
 
 
+@QUICK
 @given(st.text(st.characters()))
 @example("\u202e\x00\ud800")
 def test_visible_json_is_the_same_json_and_can_be_written(text):
