@@ -22,16 +22,16 @@ from votecert.scores import Scores
 
 Rows = Ballots | Scores
 
-MEMBERS = (
-    "best single",
-    "log-odds",
-    "stacking 0.02",
-    "stacking 0.005",
-    "stacking 0.0015",
-    "stacking 0.0005",
-    "stacking 0.00015",
-)
-"""The hypotheses of the fitted list; each has the same share of the list's mass."""
+MEMBERS = {
+    "best single": Fraction(2, 8),
+    "log-odds": Fraction(1, 8),
+    "stacking L1 0.005": Fraction(1, 8),
+    "stacking L1 0.0015": Fraction(1, 8),
+    "stacking L1 0.00015": Fraction(1, 8),
+    "stacking L2 0.1": Fraction(1, 8),
+    "stacking L2 0.01": Fraction(1, 8),
+}
+"""The hypotheses of the fitted list and their shares of the list's mass."""
 
 TOTALS = (*range(1, 17), 20, 25, 32, 40, 50, 64, 80, 100)
 """Given weights are rounded to so many votes in all, whichever is best."""
@@ -105,7 +105,7 @@ class Occam(Bound):
     def share(self, choice: Choice) -> Fraction:
         """Part of delta that the statement used may spend on this vote."""
         if choice["statement"] == "list":
-            return Fraction(self.list_mass) / len(MEMBERS)
+            return Fraction(self.list_mass) * MEMBERS[choice["member"]]
         return self.whole_mass(choice) * self.prior.probability(choice["votes"], choice["offsets"])
 
     def whole_mass(self, declared: Mapping[str, Any]) -> Fraction:

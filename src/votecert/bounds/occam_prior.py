@@ -51,20 +51,20 @@ class OccamPrior:
     --------
     >>> prior = OccamPrior()
     >>> float(prior.probability(votes=(1, 1, 1), offsets=(0, 0)))
-    0.703...
+    0.713...
     >>> float(prior.probability(votes=(2, 1, 0), offsets=(0, 0)))
-    0.0005...
+    0.00036...
     """
 
-    everybody: float = 0.70
-    tie_break: float = 0.04
+    everybody: float = 0.71
+    tie_break: float = 0.06
     constant: float = 0.02
-    single: float = 0.08
-    drop: float = 0.04
+    single: float = 0.09
+    drop: float = 0.03
     small: float = 0.03
-    support: float = 0.03
-    multinomial: float = 0.03
-    polya: float = 0.03
+    support: float = 0.02
+    multinomial: float = 0.02
+    polya: float = 0.02
     constants: float = 0.15
     urn: float = 0.1
 

@@ -12,8 +12,8 @@ two classes err where u < 0, and u is odd, so there are no ties left to think ab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -87,14 +87,27 @@ class HardElectorate:
 
     def voter_errors(self) -> Ints:
         """Rows each voter gets wrong or abstains on, (d,)."""
-        wrong = self.codes != self.labels[:, None].astype(self.codes.dtype)
-        errors: Ints = self.counts @ wrong
-        return errors[self.column_of[: self.n_voters]]
+        labels = self.labels[:, None].astype(self.codes.dtype)
+        return self._per_voter(lambda rows: self.codes[rows] != labels[rows])
 
     def votes_cast(self) -> Ints:
         """Rows each voter votes on, (d,)."""
-        cast: Ints = self.counts @ (self.codes < self.n_classes)
-        return cast[self.column_of[: self.n_voters]]
+        return self._per_voter(lambda rows: self.codes[rows] < self.n_classes)
+
+    def part(self, most_entries: int) -> Self:
+        """The electorate of some of these rows, chosen by their contents; of all if they are few enough."""
+        if self.codes.size <= most_entries:
+            return self
+        some = content_sample(self.codes, self.labels, max(1, most_entries // self.n_columns))
+        kept = self.codes[some], self.labels[some], self.counts[some]
+        return type(self)(*kept, self.n_classes, self.column_of)
+
+    def _per_voter(self, happens: Callable[[slice], npt.NDArray[np.bool_]]) -> Ints:
+        """On how many rows something happens to each voter."""
+        totals = np.zeros(self.n_columns, dtype=np.int64)
+        for rows in row_blocks(*self.codes.shape):
+            totals += self.weighed(happens(rows), rows)
+        return totals[self.column_of[: self.n_voters]]
 
     def weighed(self, happens: npt.NDArray[np.bool_], rows: slice) -> Ints:
         """On how many rows each event happens, one event a column, for a block of the rows."""

@@ -7,6 +7,7 @@ margin, the total of the true class less the largest of the others, is not clear
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,16 @@ class SoftElectorate:
             wrong = self._wrong(self.values[rows, : self.n_voters], self.labels[rows])
             errors += np.count_nonzero(wrong, axis=0)
         return errors
+
+    def part(self, most_entries: int) -> SoftElectorate:
+        """The electorate of the first rows, which are in no order; of all if they are few enough."""
+        kept = max(1, most_entries // self.values[0].size)
+        if kept >= self.n_rows:
+            return self
+        some = copy(self)
+        some.values, some.labels, some.n_rows = self.values[:kept], self.labels[:kept], kept
+        some._reach = self._reach[:kept]
+        return some
 
     def votes_cast(self) -> Ints:
         """Rows each voter votes on: all of them."""

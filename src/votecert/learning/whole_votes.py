@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Choice, Evaluation
@@ -26,6 +27,7 @@ from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes
 from votecert.learning._watch import Callback, OutOfTime, Watch
 from votecert.learning.fitted_list import fit_list
 from votecert.numerics.arithmetic import OUTWARD
+from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.scores import Scores
 
 Rows = Ballots | Scores
@@ -99,8 +101,10 @@ def learn_occam(
     watch = Watch(time_budget, callback)
     learner = _Learner(rows, delta, bound if bound is not None else Occam(), declared, fallback, watch)
     try:
-        learner.search_whole_votes()
-        learner.fit_list(prior_rows)
+        # the products are many and small: a second thread costs far more in waiting than it saves
+        with threadpool_limits(limits=1, user_api="blas"):
+            learner.search_whole_votes()
+            learner.fit_list(prior_rows)
     except (OutOfTime, KeyboardInterrupt):
         learner.interrupted = True
     return learner.result()
@@ -134,6 +138,7 @@ class _Learner:
     found: list[FoundVote] = field(default_factory=list)
     members: dict[str, Ints] = field(default_factory=dict)
     interrupted: bool = False
+    sampled: bool = False
 
     def search_whole_votes(self) -> None:
         """Find the votes whose certificates on the rows, or a large sample of them, are smallest."""
@@ -141,10 +146,11 @@ class _Learner:
         everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
         self.found.append(FoundVote(everybody, m, 1.0))
         voters = _electorate(self.rows, MOST_ENTRIES)
+        self.sampled = voters.n_rows < m
         judge = Judge(m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows)
         descent = Descent(voters, PriorScores(self.bound.prior, d, c), judge, self.watch, self.found)
         descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
-        weights = [log_odds_weights(voters), *stacking_weights(_electorate(self.rows, FITTED_ENTRIES))]
+        weights = [log_odds_weights(voters), *stacking_weights(voters.part(FITTED_ENTRIES))]
         descent.run(rounded_votes(weights, d), _DESCENTS)
         descent.polish()
 
@@ -166,15 +172,19 @@ class _Learner:
         return replace(best, details={**best.details, "interrupted": float(self.interrupted)})
 
     def _best_whole_vote(self) -> Evaluation:
-        finalists = sorted(self.found, key=lambda vote: vote.risk)[:_FINALISTS]
-        choices = [self._choice(vote.votes) for vote in finalists]
-        return min(map(self._evaluate, choices), key=lambda evaluation: evaluation.risk)
+        finalists = sorted(self.found, key=lambda vote: vote.risk)[: _FINALISTS if self.sampled else 1]
+        return self._smallest([self._choice(vote.votes) for vote in finalists], self.rows)
 
     def _best_member(self) -> Evaluation:
         choices = [self._choice(votes, member) for member, votes in self.members.items()]
-        rows = certifying_rows(self.rows, choices[0])
+        return self._smallest(choices, certifying_rows(self.rows, choices[0]))
+
+    def _smallest(self, choices: list[Choice], rows: Rows) -> Evaluation:
+        """The smallest certificate of several votes that are certified on the same rows."""
         errors = [rows.errors(choice["votes"], choice["offsets"], self.fallback) for choice in choices]
-        return self._evaluate(choices[int(np.argmin(errors))])
+        shares = [self._log_mass(self.bound.share(choice)) for choice in choices]
+        risks = clopper_pearson_upper(errors, rows.n_rows, shares)
+        return self._evaluate(choices[int(np.argmin(risks))])
 
     def _choice(self, votes: Ints, member: str | None = None) -> Choice:
         d = self.rows.n_voters
