@@ -45,6 +45,9 @@ _CELLS = 2**16
 _ENDS = (-7.5, 3.0)
 """First and last node for S, in standard deviations from its mean."""
 
+_MOST_EVALUATIONS = 4_000_000
+"""Nodes times pairs that are affordable."""
+
 
 @dataclass(frozen=True)
 class RowVotes:
@@ -113,14 +116,14 @@ def pair_loss_upper(right: Floats, rival: Floats, K: float, margin: float, expon
     least = np.asarray(beta_cdf(0.5 + margin, K * right, K * rival))
     if exponent == 0 or margin == 0:
         return least
-    # A step of S moves the threshold by this many standard deviations of rho; 0.004 is not worth a finer cut.
-    influence = 2 * exponent * margin
-    nodes = np.linspace(*_ENDS, min(120, 8 + int((_ENDS[1] - _ENDS[0]) * influence / 0.004)))
-    ends = np.array(_ENDS)
-    losses = in_blocks(partial(_cut, nodes=ends, K=K, margin=margin, exponent=exponent), right, rival)
+    cut = partial(_cut, K=K, margin=margin, exponent=exponent)
+    losses = in_blocks(partial(cut, nodes=np.array(_ENDS)), right, rival)
     open_ = np.flatnonzero((losses > NEGLIGIBLE) & (least < 1 - NEGLIGIBLE))
-    cut = partial(_cut, nodes=nodes, K=K, margin=margin, exponent=exponent)
-    losses[open_] = in_blocks(cut, right[open_], rival[open_])
+    # So many nodes that S moves the threshold by 0.01 standard deviations of rho from one to the next, which
+    # costs less than a thousandth; fewer when that would take many seconds.
+    wanted = 8 + int((_ENDS[1] - _ENDS[0]) * 2 * exponent * margin / 0.01)
+    nodes = np.linspace(*_ENDS, min(wanted, 60, max(12, _MOST_EVALUATIONS // max(1, len(open_)))))
+    losses[open_] = in_blocks(partial(cut, nodes=nodes), right[open_], rival[open_])
     return losses
 
 

@@ -3,7 +3,7 @@
 Symbols: theta the weights, pi the prior, W the wrong-vote weight of a row, KLcat the divergence of theta from
 pi, T the number of draws, k0 the number of wrong draws that make the sampled vote lose the row.
 
-**Theorem.** With probability at least 1 - delta, for all theta and all n pairs (T, k0) of a fixed grid at once,
+**Theorem.** With probability at least 1 - delta, for all theta and all n pairs (T, k0) of a fixed grid,
 
     ``L_0(theta) <= Delta_m^{-1}(mean P(Bin(T, W) >= k0), (T KLcat + log(n / delta)) / m) / p``
 
