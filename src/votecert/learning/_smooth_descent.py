@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -138,11 +138,12 @@ class Descent:
         """The bound at a point, rounded outward."""
         return self.bound.at(self.rows, point.weights, self.delta, point.choice, prior=self.prior)
 
-    def allows_zeros(self) -> bool:
-        """Whether the bound says anything about weights of which some are zero."""
-        alone = np.zeros(self.rows.n_voters)
-        alone[np.argmin(self.rows.voter_errors())] = 1.0
-        return math.isfinite(self.exact(self.at(alone)).details.get("kl", 0.0))
+    def best_voter(self) -> Point | None:
+        """All weight on the voter with the fewest errors; None if the bound has no use for zero weights."""
+        weights = np.zeros(self.rows.n_voters)
+        weights[np.argmin(self.rows.voter_errors())] = 1.0
+        point = self.at(weights)
+        return point if math.isfinite(self.exact(point).details.get("kl", 0.0)) else None
 
     def settle(self, start: Point, max_iter: int) -> Point:
         """Descend, choose again, and so on until neither helps."""
@@ -150,8 +151,7 @@ class Descent:
         while True:
             point = self.descend(point, max_iter)
             options = [self.at(point.weights)]
-            if "concentration" in point.choice:
-                options += [self.at(point.weights, other) for other in neighbours(self.bound, point.choice)]
+            options += [self.at(point.weights, other) for other in neighbours(self.bound, point.choice)]
             other = min(options, key=lambda option: option.value)
             if other.value > point.value * (1 - PROGRESS):
                 return point
@@ -183,13 +183,21 @@ class Descent:
 
 
 def neighbours(bound: Bound, choice: Choice) -> Iterator[Choice]:
-    """The choices that differ in one grid value, moved to the next on the grid.
+    """The choices next to this one on the grids of the bound.
 
-    A choice called ``margin`` comes from the bound's option ``margins``, and so on.
+    A choice called ``margin`` comes from the bound's option ``margins``, and so on; a bound with an attribute
+    ``grid`` takes all its choices from there together.
     """
+    for values in _adjacent(tuple(choice.values()), getattr(bound, "grid", ())):
+        yield dict(zip(choice, values, strict=True))
     for name, value in choice.items():
-        grid = sorted(getattr(bound, name + "s", ()))
-        if value in grid:
-            here = grid.index(value)
-            for other in grid[max(here - 1, 0) : here] + grid[here + 1 : here + 2]:
-                yield choice | {name: other}
+        for other in _adjacent(value, getattr(bound, name + "s", ())):
+            yield choice | {name: other}
+
+
+def _adjacent(value: Any, grid: Sequence[Any]) -> list[Any]:
+    ordered = sorted(grid)
+    if value not in ordered:
+        return []
+    here = ordered.index(value)
+    return ordered[max(here - 1, 0) : here] + ordered[here + 1 : here + 2]

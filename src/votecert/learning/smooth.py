@@ -92,10 +92,10 @@ def minimise(
     """
     if problem := bound.problem_with(ballots):
         raise UnsupportedProblemError(problem)
-    descent = Descent.on(ballots, bound, delta, prior, time_budget, callback)
     points: list[Point] = []
     # Far from the optimum exponents overflow; such points come out as infinite and are left again.
     with np.errstate(all="ignore"):
+        descent = Descent.on(ballots, bound, delta, prior, time_budget, callback)
         try:
             for point in _improving(descent, np.random.default_rng(random_state), max_iter):
                 points.append(point)
@@ -119,7 +119,8 @@ def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Ite
     yield best
     if shorter[-1].value > best.value * (1 + SAME):
         best = yield from _hopping(descent, best, rng, max_iter)
-    if descent.allows_zeros():
+    if alone := descent.best_voter():
+        yield alone
         yield descent.settle(_pruned(descent, best), max_iter)
         for subset in promising_subsets(descent.rows, N_SUBSETS):
             yield descent.at(subset.weights)
