@@ -30,6 +30,7 @@ from votecert._patterns import (
     weigh_votes,
     winners,
 )
+from votecert._split import in_fitting_part
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -175,6 +176,17 @@ class Ballots:
             self.can_abstain,
             place[chosen],
         )
+
+    def can_split(self, split: float, seed: int) -> bool:
+        """Whether :meth:`part` knows which rows are which."""
+        return self.pattern_of_row is not None
+
+    def part(self, split: float, seed: int, *, fitting: bool) -> Ballots | None:
+        """The fitting or the certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
+        chosen = in_fitting_part(self.n_rows, split, seed)
+        if not 0 < chosen.sum() < len(chosen):
+            return None
+        return self.subset(chosen if fitting else ~chosen)
 
     @cached_property
     def n_rows(self) -> int:

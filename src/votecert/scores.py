@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from votecert._labels import encode
 from votecert._patterns import row_blocks
+from votecert._split import in_fitting_part
 
 FloatArray = npt.NDArray[np.float64]
 ScoreArray = npt.NDArray[np.floating[Any]]
@@ -114,6 +115,17 @@ class Scores:
         if len(np.unique(chosen)) < len(chosen):
             raise ValueError("A row is listed twice: a subset has each row once.")
         return Scores(self.values[chosen], self.labels[chosen], self.classes, self.classes_declared)
+
+    def can_split(self, split: float, seed: int) -> bool:
+        """Whether :meth:`part` knows which rows are which: always."""
+        return True
+
+    def part(self, split: float, seed: int, *, fitting: bool) -> Scores | None:
+        """The fitting or the certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
+        chosen = in_fitting_part(self.n_rows, split, seed)
+        if not 0 < chosen.sum() < len(chosen):
+            return None
+        return self.subset(chosen if fitting else ~chosen)
 
     def errors(
         self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None

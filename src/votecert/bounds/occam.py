@@ -186,22 +186,14 @@ NO_LIST: dict[str, Any] = {"list": "none", "split": 0.0, "seed": 0}
 """The declaration of no list."""
 
 
-def in_fitting_part(n_rows: int, split: float, seed: int) -> npt.NDArray[np.bool_]:
-    """Which rows the list is fitted on: drawn row by row, without a look at the data.
-
-    Examples
-    --------
-    >>> in_fitting_part(8, 0.25, seed=0).tolist()
-    [False, False, True, True, False, False, False, False]
-    """
-    return np.random.Generator(np.random.PCG64(seed)).random(n_rows) < split
-
-
 def certifying_rows(rows: Rows, choice: Choice) -> Rows:
     """The rows that the chosen statement speaks about: all, unless a list was fitted on some of them."""
     if choice["statement"] != "list" or choice["list"] != "split":
         return rows
-    return rows.subset(~in_fitting_part(rows.n_rows, choice["split"], choice["seed"]))
+    part = rows.part(choice["split"], choice["seed"], fitting=False)
+    if part is None:
+        raise ValueError("The list was fitted on some of the rows, but there are too few of these to split.")
+    return part
 
 
 def roundings(weights: Floats) -> list[npt.NDArray[np.int64]]:

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Choice, Evaluation
-from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, in_fitting_part, whole_choice
+from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, whole_choice
 from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.learning._descent import Descent, FoundVote
 from votecert.learning._electorate import Ints, electorate
@@ -119,8 +119,7 @@ def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) 
                 f"certifying ones {rows.n_voters} and {rows.n_classes}: both need the same ones."
             )
         return {"list": "other", "split": 0.0, "seed": 0}
-    rows_known = isinstance(rows, Scores) or rows.pattern_of_row is not None
-    if split == 0 or rows.n_rows < FEWEST_ROWS_TO_SPLIT or not rows_known:
+    if split == 0 or rows.n_rows < FEWEST_ROWS_TO_SPLIT or not rows.can_split(split, seed):
         return NO_LIST
     return {"list": "split", "split": float(split), "seed": int(seed)}
 
@@ -158,8 +157,7 @@ class _Learner:
         """Fit the members of the list on the rows that were declared for it."""
         rows = prior_rows
         if self.declared["list"] == "split":
-            chosen = in_fitting_part(self.rows.n_rows, self.declared["split"], self.declared["seed"])
-            rows = self.rows.subset(chosen) if 0 < chosen.sum() < len(chosen) else None
+            rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
         if rows is not None:
             self.members = fit_list(_electorate(rows, FITTED_ENTRIES), self.watch)
 
