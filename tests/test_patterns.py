@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from votecert import _patterns
-from votecert._patterns import patterns_repeat, unique_rows
+from votecert._patterns import bits_for, pack_rows, patterns_repeat, sort_keys, unique_rows, unpack_rows
 
 
 def random_rows(seed, n_distinct, n_voters, n_values, n_rows):
@@ -49,6 +49,24 @@ def test_equal_rows_are_found_whatever_their_width(n_voters, n_values):
     codes, labels, _ = random_rows(1, 1500, n_voters, n_values, 4000)
     assert_unique(codes, labels, n_values)
     assert_unique(codes[:1], labels[:1], n_values)
+
+
+@pytest.mark.parametrize(("n_voters", "n_values"), WIDTHS)
+def test_packed_rows_come_back_as_they_were(n_voters, n_values):
+    codes, labels, _ = random_rows(6, 1500, n_voters, n_values, 3000)
+    words = pack_rows(codes, labels, bits_for(n_values))
+    codes_again, labels_again = unpack_rows(words, n_voters, bits_for(n_values), codes.dtype)
+    assert codes_again.dtype == codes.dtype
+    assert (codes_again == codes).all()
+    assert (labels_again == labels).all()
+
+
+@pytest.mark.parametrize(("n_voters", "n_values"), WIDTHS)
+def test_patterns_are_in_the_order_of_their_keys(n_voters, n_values):
+    codes, labels, _ = random_rows(7, 1500, n_voters, n_values, 3000)
+    first, _, _ = unique_rows(codes, labels, n_values)
+    keys = sort_keys(pack_rows(codes[first], labels[first], bits_for(n_values)))
+    assert (keys[1:] >= keys[:-1]).all()
 
 
 @pytest.mark.parametrize("position", [0, 50, 99])

@@ -32,7 +32,7 @@ class Encoded:
     any_missing: bool
 
 
-def encode(votes: Any, y: Any, classes: Any = None) -> Encoded:
+def encode(votes: Any, y: Any, classes: Any = None, *, fewest_labels: int = 2) -> Encoded:
     """Encode votes (rows x voters) and true labels (rows) in one common class order.
 
     Parameters
@@ -41,6 +41,8 @@ def encode(votes: Any, y: Any, classes: Any = None) -> Encoded:
         Missing votes are abstentions; a missing true label is an error.
     classes : sequence of labels, optional
         The label set in its fixed order. Default: the sorted labels seen in ``votes`` and ``y``.
+    fewest_labels : int, default=2
+        Fewer different labels are refused when the label set is inferred. A block of rows may have one.
 
     Returns
     -------
@@ -59,10 +61,20 @@ def encode(votes: Any, y: Any, classes: Any = None) -> Encoded:
         _refuse_missing_truth(truth)
     declared = None if classes is None else _declared(classes)
     _refuse_mixture(parts, truth, declared)
-    order = _inferred([*parts, truth]) if declared is None else declared
+    order = _inferred([*parts, truth], fewest_labels) if declared is None else declared
     code_of = {label: code for code, label in enumerate(order.tolist())}
     labels = _join_codes([truth], code_of)[:, 0].astype(np.intp)
     return Encoded(_join_codes(parts, code_of), labels, order, any(part.any_missing for part in parts))
+
+
+def refuse_missing_votes(encoded: Encoded) -> None:
+    """Name the first missing vote, where voters were said not to abstain."""
+    if encoded.any_missing:
+        row, voter = divmod(int((encoded.codes == len(encoded.classes)).argmax()), encoded.codes.shape[1])
+        raise ValueError(
+            f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
+            "fill in the missing votes, or allow abstentions."
+        )
 
 
 def encode_votes(votes: Any, classes: npt.NDArray[Any]) -> Codes:
@@ -295,13 +307,13 @@ def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
     return by_voter.T
 
 
-def _inferred(parts: Iterable[_Part]) -> npt.NDArray[Any]:
+def _inferred(parts: Iterable[_Part], fewest_labels: int) -> npt.NDArray[Any]:
     labels = sorted({value for part in parts for value in part.values})
-    if len(labels) < 2:
+    if len(labels) < fewest_labels:
         raise ValueError(
             f"Only one label, {labels[0]!r}, occurs in votes and y: declare the label set with classes=[...]."
         )
-    return _label_array(labels, all(part.all_bool for part in parts))
+    return label_array(labels, all(part.all_bool for part in parts))
 
 
 def _declared(classes: Any) -> npt.NDArray[Any]:
@@ -314,10 +326,11 @@ def _declared(classes: Any) -> npt.NDArray[Any]:
         raise ValueError("classes is empty: list every label that can occur.")
     _refuse_mixture([part], None, None)
     places = part.encode({value: code for code, value in enumerate(part.values)}, np.dtype(np.uint64))
-    return _label_array([part.values[place] for place in places[:, 0]], part.all_bool)
+    return label_array([part.values[place] for place in places[:, 0]], part.all_bool)
 
 
-def _label_array(labels: Sequence[Label], all_bool: bool) -> npt.NDArray[Any]:
+def label_array(labels: Sequence[Label], all_bool: bool) -> npt.NDArray[Any]:
+    """Labels as an array: of bools, strings or numbers."""
     if all_bool:
         return np.array(labels, dtype=bool)
     if isinstance(labels[0], str):

@@ -17,6 +17,7 @@ import numpy.typing as npt
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+Words: TypeAlias = npt.NDArray[np.uint64]
 _Number = TypeVar("_Number", np.float64, np.int64)
 
 _BLOCK_ENTRIES = 1 << 18  # entries handled at a time: little scratch memory, however many rows there are
@@ -75,28 +76,39 @@ def unique_rows(
     >>> counts.tolist(), pattern_of_row.tolist()
     ([1, 2], [1, 0, 1])
     """
-    n_bits = _bits(n_values) * (codes.shape[1] + 1)
-    words = _pack_rows(codes, labels, _bits(n_values))
-    if 1 << n_bits <= min(_TABLE_KEYS, 4 * len(codes)):
+    n_bits = bits_for(n_values)
+    return unique_words(pack_rows(codes, labels, n_bits), n_bits * (codes.shape[1] + 1))
+
+
+def unique_words(words: Words, n_bits: int) -> tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.intp]]:
+    """:func:`unique_rows` of packed rows, with so many bits in use; patterns come in order of their keys."""
+    if 1 << n_bits <= min(_TABLE_KEYS, 4 * len(words)):
         return _unique_by_table(words[:, 0].astype(np.intp), 1 << n_bits)
-    keys = words[:, 0] if words.shape[1] == 1 else _mixed(words)
+    keys = sort_keys(words)
     order = np.argsort(keys)
     is_new = _changes(words, order)
     if words.shape[1] > 1 and is_new.sum() > 1 + np.count_nonzero(np.diff(keys[order])):
-        order = np.lexsort(words.T)  # different rows share a key: rare, and only the order of words can tell
+        order = np.lexsort((*words.T, keys))  # different rows share a key: rare, and their words tell
         is_new = _changes(words, order)
     starts = np.flatnonzero(is_new)
-    pattern_of_row = np.empty(len(codes), dtype=np.intp)
+    pattern_of_row = np.empty(len(words), dtype=np.intp)
     pattern_of_row[order] = np.cumsum(is_new) - 1
-    return order[starts], np.diff(starts, append=len(codes)).astype(np.int64), pattern_of_row
+    return order[starts], np.diff(starts, append=len(words)).astype(np.int64), pattern_of_row
 
 
-def _bits(n_values: int) -> int:
+def bits_for(n_values: int) -> int:
+    """Bits that tell so many values apart."""
     return max(1, (n_values - 1).bit_length())
 
 
-def _pack_rows(codes: Codes, labels: npt.NDArray[np.intp], n_bits: int) -> npt.NDArray[np.uint64]:
-    """Each row as words of 64 bits: zeros, the label, the votes."""
+def pack_rows(codes: Codes, labels: npt.NDArray[np.intp], n_bits: int) -> Words:
+    """Each row as words of 64 bits: zeros, the label, the votes, in planes of one bit of each.
+
+    Examples
+    --------
+    >>> pack_rows(np.array([[0, 1, 1]], np.uint8), np.array([1]), n_bits=1)
+    array([[11]], dtype=uint64)
+    """
     n_rows, n_voters = codes.shape
     n_words = -(-n_bits * (n_voters + 1) // 64)
     words = np.empty((n_rows, n_words), dtype=np.uint64)
@@ -111,7 +123,34 @@ def _pack_rows(codes: Codes, labels: npt.NDArray[np.intp], n_bits: int) -> npt.N
     return words
 
 
-def _mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def unpack_rows(
+    words: Words, n_voters: int, n_bits: int, dtype: np.dtype[Any]
+) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """Codes and labels of packed rows.
+
+    Examples
+    --------
+    >>> unpack_rows(np.array([[11]], np.uint64), 3, 1, np.dtype(np.uint8))
+    (array([[0, 1, 1]], dtype=uint8), array([1]))
+    """
+    codes = np.zeros((len(words), n_voters), dtype=dtype)
+    labels = np.zeros(len(words), dtype=np.intp)
+    for rows in row_blocks(len(words), 64 * words.shape[1]):
+        in_bytes = words[rows].astype(">u8").view(np.uint8)
+        bits = np.unpackbits(in_bytes.ravel()).reshape(len(in_bytes), -1)
+        for plane in range(n_bits):
+            end = bits.shape[1] - plane * n_voters
+            codes[rows] |= bits[:, end - n_voters : end].astype(dtype) << plane
+            labels[rows] |= bits[:, -n_bits * n_voters - 1 - plane].astype(np.intp) << plane
+    return codes, labels
+
+
+def sort_keys(words: Words) -> npt.NDArray[np.uint64]:
+    """One number for each packed row, by which :func:`unique_words` puts patterns in order."""
+    return words[:, 0] if words.shape[1] == 1 else _mixed(words)
+
+
+def _mixed(words: Words) -> npt.NDArray[np.uint64]:
     """One well-mixed number a row; equal rows have equal numbers, different rows almost never do."""
     key = np.zeros(len(words), dtype=np.uint64)
     for word in words.T:
@@ -121,7 +160,7 @@ def _mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return key
 
 
-def _changes(words: npt.NDArray[np.uint64], order: npt.NDArray[np.intp]) -> BoolArray:
+def _changes(words: Words, order: npt.NDArray[np.intp]) -> BoolArray:
     """Where, in this order, a row differs from the one before."""
     ordered = words[order]
     is_new = np.ones(len(order), dtype=bool)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from votecert._labels import encode
+from votecert._labels import encode, refuse_missing_votes
 from votecert._patterns import (
     BoolArray,
     Codes,
@@ -130,12 +130,8 @@ class Ballots:
         if not (compress == "auto" or isinstance(compress, bool)):
             raise ValueError(f"compress must be 'auto', True or False, not {compress!r}.")
         encoded = encode(votes, y, classes)
-        if encoded.any_missing and can_abstain is False:
-            row, voter = divmod(int((encoded.codes == len(encoded.classes)).argmax()), encoded.codes.shape[1])
-            raise ValueError(
-                f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
-                "fill in the missing votes, or allow abstentions."
-            )
+        if can_abstain is False:
+            refuse_missing_votes(encoded)
         codes, labels = np.ascontiguousarray(encoded.codes), encoded.labels
         can_abstain = encoded.any_missing if can_abstain is None else can_abstain
         rest = (encoded.classes, classes is not None, can_abstain)
@@ -182,7 +178,7 @@ class Ballots:
         return self.pattern_of_row is not None
 
     def part(self, split: float, seed: int, *, fitting: bool) -> Ballots | None:
-        """The fitting or the certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
+        """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
         chosen = in_fitting_part(self.n_rows, split, seed)
         if not 0 < chosen.sum() < len(chosen):
             return None

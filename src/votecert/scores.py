@@ -121,7 +121,7 @@ class Scores:
         return True
 
     def part(self, split: float, seed: int, *, fitting: bool) -> Scores | None:
-        """The fitting or the certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
+        """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
         chosen = in_fitting_part(self.n_rows, split, seed)
         if not 0 < chosen.sum() < len(chosen):
             return None
