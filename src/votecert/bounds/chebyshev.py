@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from votecert.ballots import Ballots
+from votecert.bounds._tallies import Tallies, tally
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -25,7 +26,7 @@ from votecert.bounds.base import (
     Value,
     categorical_prior,
 )
-from votecert.bounds.gibbs import MEAN_SLACK, gibbs_error, rounded_up, tandem_error
+from votecert.bounds.gibbs import MEAN_SLACK, rounded_up
 from votecert.numerics import (
     categorical_kl,
     categorical_kl_gradient,
@@ -46,6 +47,13 @@ def rounded_down(mean: float) -> float:
 class ChebyshevCantelliTandem(Bound):
     """Chebyshev-Cantelli bound with the tandem loss.
 
+    Parameters
+    ----------
+    out_of_bag : bool, default=False
+        Judge voters and pairs on the rows that they were not fitted on, which a missing vote tells; see
+        :class:`~votecert.bounds.gibbs.CategoricalKl`. Then m is the smallest number of rows of any pair for T
+        and of any voter for G.
+
     Notes
     -----
     ``(T_up - 2 mu G + mu^2) / (1/2 - mu)^2`` for every mu < 1/2 at once, with
@@ -54,6 +62,8 @@ class ChebyshevCantelliTandem(Bound):
     (Wu et al., 2021, Theorem 12). Both sides of G come from one kl inequality.
     """
 
+    out_of_bag: bool = False
+
     id: ClassVar[str] = "cctnd"
     title: ClassVar[str] = "Chebyshev-Cantelli tandem"
     references: ClassVar[tuple[str, ...]] = ("wu2021",)
@@ -61,47 +71,66 @@ class ChebyshevCantelliTandem(Bound):
     posterior: ClassVar[str | None] = "categorical"
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        m = ballots.n_rows
+        voters = tally(ballots, self.out_of_bag)
+        m, pairs = voters.voter_rows, voters.pair_rows
+        if pairs == 0:
+            return {"offset": 0.0}
         kl = categorical_kl(weights, categorical_prior(prior, ballots.n_voters))
-        constant = math.log(4 * math.sqrt(m) / delta)
-        tandem = kl_inverse_upper(tandem_error(ballots, weights), (2 * kl + constant) / m)
-        gibbs = gibbs_error(ballots, weights)
-        low = kl_inverse_lower(gibbs, (kl + constant) / m)
-        high = kl_inverse_upper(gibbs, (kl + constant) / m)
+        tandem = kl_inverse_upper(voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs)
+        gibbs, complexity = voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m
+        low, high = kl_inverse_lower(gibbs, complexity), kl_inverse_upper(gibbs, complexity)
         return {"offset": best_offset(float(tandem), float(low), float(high))}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        gibbs, tandem = gibbs_error(ballots, weights), tandem_error(ballots, weights)
+        voters = tally(ballots, self.out_of_bag)
         outward = rounded_down if choice["offset"] >= 0 else rounded_up
-        return {"gibbs": outward(gibbs), "tandem": rounded_up(tandem)}
+        return {
+            "gibbs": outward(voters.gibbs_error(weights)),
+            "tandem": rounded_up(voters.tandem_error(weights)),
+            "rows": voters.voter_rows,
+            "pair_rows": voters.pair_rows,
+        }
 
     def ledger(self, terms: Terms) -> dict[str, float]:
         return {"tandem error": terms.delta / 2, "Gibbs error": terms.delta / 2}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
-        m, mu = terms.n_rows, ar.number(terms.choice["offset"])
+        m, pairs = (min(int(terms.statistics[name]), terms.n_rows) for name in ("rows", "pair_rows"))
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
-        constant = ar.log(4) + ar.log(m) / 2 - ar.log(terms.delta)
-        tandem = ar.kl_inverse_upper(ar.number(terms.statistics["tandem"]), (2 * kl + constant) / m)
+        if pairs == 0:
+            return Value(ar.number(1), {"kl": kl})
+        mu = ar.number(terms.choice["offset"])
+        tandem_cost = 2 * kl + ar.log(4) + ar.log(pairs) / 2 - ar.log(terms.delta)
+        tandem = ar.kl_inverse_upper(ar.number(terms.statistics["tandem"]), tandem_cost / pairs)
+        gibbs_cost = kl + ar.log(4) + ar.log(m) / 2 - ar.log(terms.delta)
         inverse = ar.kl_inverse_lower if mu >= 0 else ar.kl_inverse_upper
-        gibbs = inverse(ar.number(terms.statistics["gibbs"]), (kl + constant) / m)
+        gibbs = inverse(ar.number(terms.statistics["gibbs"]), gibbs_cost / m)
         risk = second_moment(tandem, gibbs, mu)
         return Value(risk, {"kl": kl, "tandem_bound": tandem, "gibbs_bound": gibbs})
 
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        m, mu = ballots.n_rows, choice["offset"]
+        voters, mu = tally(ballots, self.out_of_bag), choice["offset"]
+        m, pairs = voters.voter_rows, voters.pair_rows
+        if pairs == 0:
+            return Objective(1.0, np.zeros(ballots.n_voters))
         kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
-        constant = math.log(4 * math.sqrt(m) / delta)
-        half = ballots.tandem_counts() @ weights / m
-        tandem, dt_q, dt_c = kl_inverse_upper_gradient(float(weights @ half), (2 * kl + constant) / m)
+        half = voters.tandem @ weights
+        tandem, dt_q, dt_c = kl_inverse_upper_gradient(
+            voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs
+        )
         inverse = kl_inverse_lower_gradient if mu >= 0 else kl_inverse_upper_gradient
-        gibbs, dg_q, dg_c = inverse(gibbs_error(ballots, weights), (kl + constant) / m)
-        d_tandem = 2 * dt_q * half + 2 * dt_c / m * d_kl
-        d_gibbs = dg_q * ballots.voter_errors() / m + dg_c / m * d_kl
+        gibbs, dg_q, dg_c = inverse(voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m)
+        d_tandem = 2 * dt_q * half + 2 * dt_c / pairs * d_kl
+        d_gibbs = dg_q * voters.errors + dg_c / m * d_kl
         scale = (0.5 - mu) ** 2
         return Objective(float(second_moment(tandem, gibbs, mu)), (d_tandem - 2 * mu * d_gibbs) / scale)
+
+
+def log_constant(n_rows: int, delta: float) -> float:
+    """``log(4 sqrt(m) / delta)``: Seeger's constant at delta/2."""
+    return math.log(4 * math.sqrt(n_rows) / delta)
 
 
 def second_moment(tandem: Any, gibbs: Any, mu: Any) -> Any:
@@ -153,6 +182,10 @@ class ChebyshevCantelliBennett(Bound):
     ----------
     offsets : tuple of float
         Grid of mu < 1/2, fixed in advance; each gets an equal share of delta.
+    out_of_bag : bool, default=False
+        Judge pairs of voters on the rows that neither was fitted on, which a missing vote tells; then m is
+        the smallest number of rows of any pair. With n >= m rows the exponential moments behind the theorem
+        are powers m/n (and (m-1)/(n-1)) of those for n rows, at most 1 by Jensen's inequality.
 
     Notes
     -----
@@ -169,6 +202,7 @@ class ChebyshevCantelliBennett(Bound):
     """
 
     offsets: tuple[float, ...] = OFFSETS
+    out_of_bag: bool = False
 
     id: ClassVar[str] = "ccpbb"
     title: ClassVar[str] = "Chebyshev-Cantelli Bennett"
@@ -186,15 +220,16 @@ class ChebyshevCantelliBennett(Bound):
         return math.log(2 * len(self.offsets) * sizes[0]), math.log(2 * len(self.offsets) * sizes[1])
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        m = ballots.n_rows
-        if m == 1:
+        voters = tally(ballots, self.out_of_bag)
+        m = voters.pair_rows
+        if m <= 1:
             return {"offset": 0.0, "variance_scale": 0.5, "bennett_scale": 1.0}
         kl = 2 * float(categorical_kl(weights, categorical_prior(prior, ballots.n_voters)))
         cost_t, cost_g = (kl - math.log(delta) + cost for cost in self.log_shares(m))
         t, y = variance_grid(m), bennett_grid(m)
         best: tuple[float, Choice] = (math.inf, {})
         for mu in self.offsets:
-            loss, variance = self.moments(ballots, weights, mu)
+            loss, variance = mean_and_variance(voters, weights, mu)
             K = self.spread(mu)
             v_up = variance / (1 - t) + K**2 * cost_t / (2 * (m - 1) * t * (1 - t))
             at_t = int(np.argmin(v_up))
@@ -205,21 +240,14 @@ class ChebyshevCantelliBennett(Bound):
             best = min(best, (float(values[at_y]), choice), key=lambda pair: pair[0])
         return best[1]
 
-    @staticmethod
-    def moments(ballots: Ballots, weights: Floats, mu: float) -> tuple[float, float]:
-        """Mean over pairs of the mu-tandem loss and of its unbiased sample variance."""
-        m = ballots.n_rows
-        errors, tandem = ballots.voter_errors() / m, ballots.tandem_counts() / m
-        gibbs, both = float(weights @ errors), float(weights @ tandem @ weights)
-        square = both * (1 - mu) ** 4 + 2 * (gibbs - both) * (mu * (1 - mu)) ** 2
-        square += (1 - 2 * gibbs + both) * mu**4
-        means = tandem - mu * (errors[:, None] + errors) + mu**2
-        variance = square - float(weights @ means**2 @ weights)
-        return both - 2 * mu * gibbs + mu**2, max(0.0, variance) * m / max(1, m - 1)
-
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        loss, variance = self.moments(ballots, weights, choice["offset"])
-        return {"loss": loss + MEAN_SLACK, "variance": variance + MEAN_SLACK}
+        voters = tally(ballots, self.out_of_bag)
+        loss, variance = mean_and_variance(voters, weights, choice["offset"])
+        return {
+            "loss": loss + MEAN_SLACK,
+            "variance": variance + MEAN_SLACK,
+            "pair_rows": voters.pair_rows,
+        }
 
     def ledger(self, terms: Terms) -> dict[str, float]:
         share = terms.delta / len(self.offsets)
@@ -230,8 +258,8 @@ class ChebyshevCantelliBennett(Bound):
         }
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
-        m, mu = terms.n_rows, ar.number(terms.choice["offset"])
-        if m == 1:
+        m, mu = min(int(terms.statistics["pair_rows"]), terms.n_rows), ar.number(terms.choice["offset"])
+        if m <= 1:
             return Value(ar.number(1))
         t, y = ar.number(terms.choice["variance_scale"]), ar.number(terms.choice["bennett_scale"])
         K = self.spread(mu)
@@ -249,14 +277,15 @@ class ChebyshevCantelliBennett(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        m, mu = ballots.n_rows, choice["offset"]
+        voters, mu = tally(ballots, self.out_of_bag), choice["offset"]
+        m = voters.pair_rows
         t, y, K = choice["variance_scale"], choice["bennett_scale"], self.spread(mu)
-        if m == 1:
+        if m <= 1:
             return Objective(1.0, np.zeros(ballots.n_voters))
         kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
         cost_t, cost_g = (2 * float(kl) - math.log(delta) + cost for cost in self.log_shares(m))
-        loss, variance = self.moments(ballots, weights, mu)
-        d_loss, d_variance = self.moment_gradients(ballots, weights, mu)
+        loss, variance = mean_and_variance(voters, weights, mu)
+        d_loss, d_variance = mean_and_variance_slopes(voters, weights, mu)
         factor = K**2 / (2 * (m - 1) * t * (1 - t))
         v_up, d_v_up = variance / (1 - t) + factor * cost_t, d_variance / (1 - t) + 2 * factor * d_kl
         if v_up > K**2 / 4:
@@ -266,14 +295,23 @@ class ChebyshevCantelliBennett(Bound):
         gradient = d_loss + bennett * d_v_up + 2 * K / (y * m) * d_kl
         return Objective(value / (0.5 - mu) ** 2, gradient / (0.5 - mu) ** 2)
 
-    @staticmethod
-    def moment_gradients(ballots: Ballots, weights: Floats, mu: float) -> tuple[Floats, Floats]:
-        """Gradients of :meth:`moments` in the weights, along the simplex."""
-        m = ballots.n_rows
-        errors, tandem = ballots.voter_errors() / m, ballots.tandem_counts() / m
-        d_both = 2 * tandem @ weights
-        d_square = d_both * (1 - mu) ** 4 + 2 * (errors - d_both) * (mu * (1 - mu)) ** 2
-        d_square += (d_both - 2 * errors) * mu**4
-        means = tandem - mu * (errors[:, None] + errors) + mu**2
-        d_variance = (d_square - 2 * means**2 @ weights) * m / max(1, m - 1)
-        return d_both - 2 * mu * errors, d_variance
+
+def mean_and_variance(voters: Tallies, weights: Floats, mu: float) -> tuple[float, float]:
+    """The mu-tandem loss and its unbiased sample variance, averaged over pairs drawn from the weights."""
+    gibbs = float(weights @ voters.pair_errors @ weights)
+    both = float(weights @ voters.tandem @ weights)
+    products = weights @ voters.outcome_products @ weights
+    return both - 2 * mu * gibbs + mu**2, float(squared_gaps(mu) @ products)
+
+
+def mean_and_variance_slopes(voters: Tallies, weights: Floats, mu: float) -> tuple[Floats, Floats]:
+    """Gradients of :func:`mean_and_variance` in the weights, along the simplex."""
+    wrong = voters.pair_errors
+    d_mean = 2 * voters.tandem @ weights - 2 * mu * (wrong @ weights + weights @ wrong)
+    products = np.tensordot(squared_gaps(mu), voters.outcome_products, axes=1)
+    return d_mean, 2 * products @ weights
+
+
+def squared_gaps(mu: float) -> Floats:
+    """Squared differences of the mu-tandem losses (1-mu)^2, -mu(1-mu), mu^2 of two, one and no wrong voter."""
+    return np.array([(1 - mu) ** 2, mu**2, (1 - 2 * mu) ** 2])

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from votecert.ballots import Ballots
+from votecert.bounds._tallies import Tallies, tally
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -41,12 +42,12 @@ def seeger_constant(ar: Arithmetic, n_rows: int, delta: float) -> Any:
 
 def gibbs_error(ballots: Ballots, weights: Floats) -> float:
     """Error of a voter drawn from the weights, averaged over the rows."""
-    return min(1.0, float(weights @ ballots.voter_errors()) / ballots.n_rows)
+    return Tallies(ballots).gibbs_error(weights)
 
 
 def tandem_error(ballots: Ballots, weights: Floats) -> float:
     """Probability that two voters drawn independently from the weights are both wrong."""
-    return min(1.0, float(weights @ ballots.tandem_counts() @ weights) / ballots.n_rows)
+    return Tallies(ballots).tandem_error(weights)
 
 
 def mean_gradient(ballots: Ballots, slopes: Floats) -> Floats:
@@ -65,6 +66,16 @@ class CategoricalKl(Bound):
 
     The three bounds of this module differ in the loss q, in the number of voters drawn for it and in
     the factor that the de-randomisation costs.
+
+    Notes
+    -----
+    *Out of bag.* If each voter was fitted on a bag of the rows, drawn without looking at them, then the other
+    rows are new to it, and the first- and second-order bounds hold with errors counted on those, for m the
+    smallest number of rows that any voter (first order) or pair of voters (second order) was judged on:
+    with n >= m rows, ``E exp(m kl(Lhat, L)) <= (2 sqrt(n))^(m/n) <= 2 sqrt(m)`` (Jensen's inequality; Lorenzen
+    et al., 2019; Masegosa et al., 2020). With the option ``out_of_bag`` a missing vote says that the voter was
+    fitted on this row; it is not for voters that abstain. Losses of many votes at a time, such as the
+    binomial one, are not known out of bag. See :func:`votecert.certify_oob`.
     """
 
     posterior: ClassVar[str | None] = "categorical"
@@ -80,12 +91,19 @@ class CategoricalKl(Bound):
         """Mean sampled loss and its gradient in the weights."""
         raise TypeError
 
+    def rows_behind(self, ballots: Ballots) -> int:
+        """The smallest number of rows that any part of the loss is a mean over."""
+        return ballots.n_rows
+
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        return {"empirical": rounded_up(self.loss(ballots, weights)[0])}
+        return {"empirical": rounded_up(self.loss(ballots, weights)[0]), "rows": self.rows_behind(ballots)}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
-        complexity = (self.draws * kl + seeger_constant(ar, terms.n_rows, terms.delta)) / terms.n_rows
+        m = min(int(terms.statistics["rows"]), terms.n_rows)
+        if m == 0:
+            return Value(ar.number(1), {"kl": kl})
+        complexity = (self.draws * kl + seeger_constant(ar, m, terms.delta)) / m
         empirical = ar.number(terms.statistics["empirical"])
         risk = self.factor * ar.kl_inverse_upper(empirical, complexity)
         return Value(risk, {"kl": kl, "complexity": complexity, "empirical": empirical})
@@ -93,7 +111,9 @@ class CategoricalKl(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        m = ballots.n_rows
+        m = self.rows_behind(ballots)
+        if m == 0:
+            return Objective(1.0, np.zeros(ballots.n_voters))
         kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
         loss, d_loss = self.loss(ballots, weights)
         complexity = (self.draws * kl + np.log(2 * np.sqrt(m) / delta)) / m
@@ -105,6 +125,11 @@ class CategoricalKl(Bound):
 @dataclass(frozen=True)
 class FirstOrder(CategoricalKl):
     """First-order bound: twice the PAC-Bayes-kl bound of one voter drawn from the weights.
+
+    Parameters
+    ----------
+    out_of_bag : bool, default=False
+        See :class:`CategoricalKl`.
 
     Notes
     -----
@@ -122,6 +147,8 @@ class FirstOrder(CategoricalKl):
     True
     """
 
+    out_of_bag: bool = False
+
     id: ClassVar[str] = "fo"
     title: ClassVar[str] = "First order"
     references: ClassVar[tuple[str, ...]] = ("langford2003", "maurer2004")
@@ -131,13 +158,22 @@ class FirstOrder(CategoricalKl):
     def draws(self) -> int:
         return 1
 
+    def rows_behind(self, ballots: Ballots) -> int:
+        return tally(ballots, self.out_of_bag).voter_rows
+
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
-        return gibbs_error(ballots, weights), ballots.voter_errors() / ballots.n_rows
+        voters = tally(ballots, self.out_of_bag)
+        return voters.gibbs_error(weights), voters.errors
 
 
 @dataclass(frozen=True)
 class SecondOrder(CategoricalKl):
     """Second-order bound: four times the PAC-Bayes-kl bound of the tandem loss.
+
+    Parameters
+    ----------
+    out_of_bag : bool, default=False
+        See :class:`CategoricalKl`.
 
     Notes
     -----
@@ -145,6 +181,8 @@ class SecondOrder(CategoricalKl):
     ``T_ij`` the share of rows on which voters i and j are both wrong (Masegosa et al., 2020): where the
     vote errs, W >= 1/2 and so W^2 >= 1/4.
     """
+
+    out_of_bag: bool = False
 
     id: ClassVar[str] = "so"
     title: ClassVar[str] = "Second order (tandem)"
@@ -155,9 +193,12 @@ class SecondOrder(CategoricalKl):
     def draws(self) -> int:
         return 2
 
+    def rows_behind(self, ballots: Ballots) -> int:
+        return tally(ballots, self.out_of_bag).pair_rows
+
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
-        tandem = ballots.tandem_counts() @ weights / ballots.n_rows
-        return min(1.0, float(weights @ tandem)), 2 * tandem
+        voters = tally(ballots, self.out_of_bag)
+        return voters.tandem_error(weights), 2 * voters.tandem @ weights
 
 
 @dataclass(frozen=True)
