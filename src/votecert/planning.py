@@ -66,8 +66,9 @@ def rows_needed(
     -----
     The certificate of k errors among m rows is at most R if and only if
     :math:`P(Bin(m,R)\le k)\le\delta\pi`, where :math:`\pi` is the prior probability of the plain vote (1 if
-    the vote is fixed). For each k that takes :math:`m_k` rows; the answer is the first :math:`m_k` with
-    :math:`P(Bin(m_k,e)\le k)` at least the assurance.
+    the vote is fixed). For each k that takes :math:`m_k` rows; the answer is an :math:`m_k` with
+    :math:`P(Bin(m_k,e)\le k)` at least the assurance. This chance rises with k, but in saw teeth, so that
+    the bisection may miss a slightly smaller number that happens to do.
 
     References
     ----------

@@ -263,12 +263,13 @@ def _no_weights() -> tuple[Any, list[str]]:
 
 def _show_weights(content: dict[str, Any], quiet: bool) -> None:
     order = sorted(range(len(content["weights"])), key=lambda i: -content["weights"][i])
-    shown = table("voter", "weight", title="Learned weights, largest first", numbers=("weight",))
+    shown = table("voter", "weight", numbers=("weight",))
     for i in order[:SHOWN_WEIGHTS]:
         shown.add_row(plain(content["voters"][i]), f"{content['weights'][i]:.4f}")
     for label, offset in zip(content["classes"], content["offsets"], strict=True):
         if offset:
             shown.add_row(f"always {plain(label)}", f"{offset:+.4f}")
+    data().print("[bold]Learned weights, largest first[/]")
     data().print(shown)
     if len(order) > SHOWN_WEIGHTS:
         data().print(f"... and {len(order) - SHOWN_WEIGHTS} more")

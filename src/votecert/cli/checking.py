@@ -40,16 +40,16 @@ def verify(
     """
     talk = Talk(quiet)
     try:
-        certificates = load_certificates(certificate)
-        for one in certificates:
-            found = None
+        rows = found = None
+        for one in load_certificates(certificate):
             if votes is not None:
-                rows = rows_of(one, votes, label, group, ignore, not no_header)
-                found = read_rows(rows, talk)
+                wanted = _rows_of(one, votes, label, group, ignore, not no_header)
+                if wanted != rows:  # the groups of one file share their rows
+                    rows, found = wanted, read_rows(wanted, talk)
             with talk.wait("Verifying"):
                 verdict = check(one, found)
             if not quiet:
-                name = f"{one.bound}" + (f", group {one.group}" if one.group is not None else "")
+                name = one.bound if one.group is None else f"{one.bound}, group {one.group}"
                 data().print(f"{plain(name)}: {plain(verdict)}")
                 data().print(plain(one.statement))
     except NotVerifiedError as reason:
@@ -109,7 +109,7 @@ def report(
         return
     rows = None
     if votes is not None:
-        rows = read_rows(rows_of(chosen, votes, label, None, ignore, not no_header), talk).ballots
+        rows = read_rows(_rows_of(chosen, votes, label, None, ignore, not no_header), talk).ballots
         tables.append(comparison(chosen, rows, talk))
     write_html(html, chosen, talk, rows=rows, tables=tables, title=title)
 
@@ -132,16 +132,17 @@ def load_certificates(path: Path) -> list[Certificate]:
 
 def _read(content: Any) -> Certificate:
     try:
-        return Certificate.from_json(json.dumps(content))
+        certificate = Certificate.from_json(json.dumps(content))
     except Exception as error:
         # Whatever an edited field leads to, it must not look like a sound certificate.
         raise NotVerifiedError(f"it does not verify: {error}") from None
+    if not certificate.intact:  # nothing in it is used then, so that no value can do harm
+        raise NotVerifiedError("it does not verify: some field was edited after the certificate was made.")
+    return certificate
 
 
 def check(certificate: Certificate, found: VoteFile | None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
-    if not certificate.intact:
-        raise NotVerifiedError("it does not verify: some field was edited after the certificate was made.")
     try:
         votes, truth = (None, None) if found is None else _rows_of_group(certificate, found)
         verdict = certificate.verify(votes, truth)
@@ -152,7 +153,7 @@ def check(certificate: Certificate, found: VoteFile | None) -> str:
     return str(verdict)
 
 
-def rows_of(
+def _rows_of(
     certificate: Certificate,
     votes: str,
     label: str | None,

@@ -46,9 +46,9 @@ def plain(text: object) -> str:
     return escape("".join(char if char.isprintable() else "?" for char in str(text)))
 
 
-def table(*columns: str, title: str | None = None, numbers: tuple[str, ...] = ()) -> Table:
+def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """An empty table; columns named in ``numbers`` are set flush right."""
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None)
+    made = Table(header_style="bold", box=None)
     for column in columns:
         right = column in numbers
         made.add_column(column, justify="right" if right else "left", no_wrap=right)

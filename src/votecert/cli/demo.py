@@ -21,7 +21,6 @@ from votecert.datasets import DATA_SETS, DataSet, load
 from votecert.stumps import DecisionStumps, paper_forest
 from votecert.voters import collect_votes
 
-
 NOTES = {
     "occam": "the certificate's bound, without its list of fitted votes",
     "test-set": "the limit, had the weights been fixed in advance",
@@ -156,13 +155,7 @@ def _show(
 ) -> None:
     """One line a bound, one column an electorate, smallest first."""
     names = [f"{one.name} ({one.ballots.n_voters})" for one in electorates]
-    shown = table(
-        "bound",
-        *names,
-        "",
-        title=f"The error of the learned votes is at most ... (confidence {100 * (1 - delta):.6g} %)",
-        numbers=tuple(names),
-    )
+    shown = table("bound", *names, "", numbers=tuple(names))
     ours = [f"[bold]{rounded_up(one.risk)}[/]" for one in certificates]
     shown.add_row("[bold]certificate[/]", *ours, "[bold]learned and certified on the same rows[/]")
     order = sorted(BOUNDS, key=lambda name: min((t[name].risk for t in tables if _has(t, name)), default=2.0))
@@ -172,6 +165,8 @@ def _show(
         shown.add_row(name, *cells, note)
     errors = [f"{one.empirical_risk:.4f}" for one in certificates]
     shown.add_row("errors counted", *errors, f"on {electorates[0].ballots.n_rows} rows")
+    held = f"confidence {100 * (1 - delta):.6g} %, each line as a whole"
+    data().print(f"[bold]The error of the learned votes is at most ... ({held})[/]")
     data().print(shown)
 
 

@@ -38,7 +38,7 @@ class Guarded(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            complain("Interrupted; nothing was written.")
+            complain("Interrupted. No file is left half-written.")
             raise typer.Exit(Code.INTERRUPTED) from None
         except BrokenPipeError:
             # Whoever read the output has enough; Python would complain once more when it closes stdout.

@@ -68,7 +68,8 @@ def _show_bound(name: str) -> None:
     )
     if bound.caveat:
         console.print(plain(bound.caveat))
-    console.print(inspect.cleandoc(type(bound).__doc__ or ""), markup=False)
+    explained = inspect.cleandoc(type(bound).__doc__ or "").partition("\nExamples\n")[0]
+    console.print(explained, markup=False)
     console.print()
     console.print(bibtex(list(bound.references)), markup=False, soft_wrap=True)
 

@@ -48,17 +48,18 @@ def show_certificate(certificate: Certificate, quiet: bool) -> None:
     data().print(plain(certificate.statement))
 
 
-def show_table(certificates: CertificateTable, quiet: bool, title: str | None = None) -> None:
+def show_table(certificates: CertificateTable, quiet: bool, title: str) -> None:
     """Certificates side by side, by bound or by group."""
-    shown = table(certificates.by, "risk", "errors", "note", title=title, numbers=("risk", "errors"))
+    shown = table(certificates.by, "risk", "errors", "note", numbers=("risk", "errors"))
     if certificates.by == "group":
-        shown = table("group", "risk", "errors", "rows", title=title, numbers=("risk", "errors", "rows"))
+        shown = table("group", "risk", "errors", "rows", numbers=("risk", "errors", "rows"))
     for one in certificates:
         risk = rounded_up(one.risk) if one.is_guarantee else f"[dim]({rounded_up(one.risk)})[/]"
         note = str(one.terms.n_rows) if certificates.by == "group" else plain(note_on(one))
         shown.add_row(plain(getattr(one, certificates.by)), risk, f"{one.empirical_risk:.4f}", note)
     for name, why in certificates.skipped.items():
         shown.add_row(name, "-", "-", plain(_first_sentence(why)))
+    data().print(f"[bold]{title}[/]")
     data().print(shown)
     if not quiet:
         held = "hold together" if certificates.simultaneous else "hold each on its own: look, do not pick"

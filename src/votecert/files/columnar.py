@@ -39,10 +39,9 @@ def read_parquet(
         with parquet.ParquetFile(path) as file:
             names, n_rows = list(file.schema_arrow.names), file.metadata.num_rows
             refuse_width(len(names), str(path))
-            _refuse_nested(file.schema_arrow, str(path))
             stack = make_stack(names)
-            batch_size = max(1, _CELLS_AT_ONCE // len(names))
-            for batch in file.iter_batches(batch_size=batch_size):
+            used = _used_names(stack.columns, file.schema_arrow, str(path))
+            for batch in file.iter_batches(batch_size=max(1, _CELLS_AT_ONCE // len(used)), columns=used):
                 _add_batch(stack, batch, n_rows)
                 if progress is not None:
                     progress(stack.n_rows, n_rows)
@@ -64,7 +63,7 @@ def _add_batch(stack: VoteStack, batch: Any, n_rows: int) -> None:
 
 def _numbers(batch: Any, position: int, book: LabelBook, columns: Columns) -> Numbers:
     """Numbers of one column: only its different values pass through Python."""
-    encoded = batch.column(position)
+    encoded = batch.column(columns.used.index(position))  # only these are in the batch, in their order
     encoded = encoded if hasattr(encoded, "dictionary") else encoded.dictionary_encode()
     table = np.zeros(len(encoded.dictionary) + 1, dtype=np.uint16)
     table[1:] = book.number(encoded.dictionary.to_pylist(), columns.names[position])
@@ -72,9 +71,14 @@ def _numbers(batch: Any, position: int, book: LabelBook, columns: Columns) -> Nu
     return np.asarray(table[places])
 
 
-def _refuse_nested(schema: Any, source: str) -> None:
-    for field in schema:
-        if field.type.num_fields and not hasattr(field.type, "value_type"):
-            raise ValueError(
-                f"{source}: column {field.name!r} is nested ({field.type}): a vote is a single label."
-            )
+def _used_names(columns: Columns, schema: Any, source: str) -> list[str]:
+    """Names of the columns to read; the others are not even decoded."""
+    from pyarrow import types
+
+    used = [schema.names[place] for place in columns.used]
+    if len(set(schema.names)) < len(schema.names):
+        raise ValueError(f"{source} has two columns of the same name: rename one.")
+    for name in used:
+        if types.is_nested(schema.field(name).type):
+            raise ValueError(f"{source}: column {name!r} is nested: a vote is a single label.")
+    return used

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused: that many voters are a mistake, or an attack."""
@@ -20,6 +21,11 @@ class Columns:
     label: int
     group: int | None
     voters: tuple[int, ...]
+
+    @cached_property
+    def used(self) -> tuple[int, ...]:
+        """Positions of all columns that are read, in their order."""
+        return tuple(sorted({self.label, *self.voters, *([] if self.group is None else [self.group])}))
 
     @property
     def voter_names(self) -> tuple[str, ...]:
