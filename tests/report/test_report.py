@@ -258,7 +258,9 @@ def test_bounds_that_are_no_guarantee_are_marked_in_the_comparison(full):
     votes, y = rows()
     table = vc.compare(votes, y, weights=WEIGHTS)
     marked = [a for a in full.all("span") if a.get("class") == "flag warning"]
-    assert len(marked) == sum(not certificate.is_guarantee for certificate in table) > 0
+    hatched = [a for a in full.all("rect") if a.get("class") == "fill warning"]
+    invalid = sum(not certificate.is_guarantee for certificate in table)
+    assert len(marked) == len(hatched) == full.text.count("NOT A GUARANTEE") == invalid > 0
     for certificate in table:
         assert certificate.method.title in full.text
     assert "picking the smallest afterwards would not be covered" in full.text
