@@ -13,17 +13,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from votecert.bounds._row_losses import Indices
 from votecert.bounds.base import MARGIN_SLACK, Floats
 
-MOST_SUMS = 2**15
-"""Sums listed on each side of the meeting in the middle: thirty different weights."""
+MOST_SUMS = 2**12
+"""Sums listed on each side: two dozen different weights. With more of them hardly a gap below 1/2 is left."""
 
 
-def largest_subset_sum(weights: ArrayLike, limit: float) -> float:
-    """Return the largest sum of some of the weights that is not above ``limit``, rounded up.
+def largest_subset(weights: ArrayLike, limit: float) -> NDArray[np.bool_] | None:
+    """Return which weights make up the largest sum that is not above ``limit``.
 
     Sums up to ``limit + 1e-12`` count as not above it, because weights that are equal on paper differ by
-    rounding. With too many different weights to list the sums, the answer is ``limit`` itself.
+    rounding. With too many different weights to list the sums, the answer is None.
 
     Notes
     -----
@@ -33,35 +34,62 @@ def largest_subset_sum(weights: ArrayLike, limit: float) -> float:
 
     Examples
     --------
-    >>> round(largest_subset_sum([0.2, 0.2, 0.2, 0.2, 0.2], 0.5), 9)
-    0.4
-    >>> round(largest_subset_sum([0.6, 0.3, 0.1], 0.5), 9)
-    0.4
+    >>> largest_subset([0.6, 0.3, 0.1], 0.5)
+    array([False,  True,  True])
     """
-    values, copies = np.unique(np.asarray(weights, dtype=np.float64), return_counts=True)
-    sides = _two_sides(values, copies)
-    if sides is None:
-        return limit
-    left, right = (np.sort(side) for side in sides)
+    values, group_of, copies = np.unique(
+        np.asarray(weights, dtype=np.float64), return_inverse=True, return_counts=True
+    )
+    groups = _dealt(copies)
+    if groups is None:
+        return None
+    left, right = (_sums(values[side], copies[side]) for side in groups)
+    order = np.argsort(right, kind="stable")
     room = limit + MARGIN_SLACK - left
-    fits = room >= 0  # the empty sum is on the right side
-    partner = np.searchsorted(right, room[fits], side="right") - 1
-    return min(limit, float(np.max(left[fits] + right[partner])) + MARGIN_SLACK)
+    fits = np.flatnonzero(room >= 0)  # the empty sum is on the right side
+    partner = order[np.searchsorted(right[order], room[fits], side="right") - 1]
+    best = int(np.argmax(left[fits] + right[partner]))
+    used = np.zeros(len(values), dtype=np.intp)
+    for side, chosen in zip(groups, (fits[best], partner[best]), strict=True):
+        used[side] = np.unravel_index(chosen, tuple(copies[side] + 1))
+    rank = np.empty(len(group_of), dtype=np.intp)
+    by_group = np.argsort(group_of, kind="stable")
+    rank[by_group] = np.arange(len(by_group)) - np.repeat(np.cumsum(copies) - copies, copies)
+    return np.asarray(rank < used[group_of])
+
+
+def closest_win(weights: Floats, n_outputs: int) -> tuple[float, Floats]:
+    """Return the least weight that a class with most of the votes can have, and its slopes in the weights.
+
+    It is a sum of some weights, at least ``1 / n_outputs``, and at least the largest weight, whose voter
+    votes for something. For two outputs it is one minus the largest sum not above one half. With too many
+    different weights to list the sums, ``1 / n_outputs`` stands for the least of them.
+
+    Examples
+    --------
+    >>> closest_win(np.array([0.6, 0.3, 0.1]), 2)
+    (0.6, array([1., 0., 0.]))
+    """
+    least, slopes = 1 / n_outputs, np.zeros(len(weights))
+    losers = largest_subset(weights, 1 - least)
+    if losers is not None:
+        least, slopes = max(least, float(weights[~losers].sum())), (~losers).astype(np.float64)
+    heaviest = int(np.argmax(weights))
+    if weights[heaviest] > least:
+        least, slopes = float(weights[heaviest]), np.zeros(len(weights))
+        slopes[heaviest] = 1
+    return least, slopes
 
 
 def smallest_winning_weight(weights: ArrayLike, n_outputs: int) -> float:
-    """Return the least weight that a class with most of the votes can have, rounded down.
-
-    It is a subset sum, at least ``1 / n_outputs``, and at least the largest weight, whose voter votes for
-    something. For two outputs it is one minus the largest subset sum not above one half.
+    """Return the weight of :func:`closest_win`, rounded down.
 
     Examples
     --------
     >>> round(smallest_winning_weight([0.2, 0.2, 0.2, 0.2, 0.2], 3), 9)
     0.4
     """
-    even = 1 - largest_subset_sum(weights, 1 - 1 / n_outputs)
-    return min(1.0, max(even, float(np.max(weights))) - MARGIN_SLACK)
+    return closest_win(np.asarray(weights, dtype=np.float64), n_outputs)[0] - 2 * MARGIN_SLACK
 
 
 def most_right_weight(weights: ArrayLike, complements: Sequence[Sequence[int]]) -> float:
@@ -80,13 +108,22 @@ def most_right_weight(weights: ArrayLike, complements: Sequence[Sequence[int]]) 
     return min(1.0, float(1 - lost) + MARGIN_SLACK)
 
 
-def _two_sides(values: Floats, copies: NDArray[np.intp]) -> tuple[Floats, Floats] | None:
-    """Deal the groups of equal weights to two sides and list the sums of each; None when too many."""
-    sides = [np.zeros(1), np.zeros(1)]
-    for index in np.argsort(-copies, kind="stable"):
-        smaller = int(len(sides[1]) < len(sides[0]))
-        multiples = values[index] * np.arange(copies[index] + 1)
-        if len(sides[smaller]) * len(multiples) > MOST_SUMS:
+def _dealt(copies: Indices) -> tuple[Indices, Indices] | None:
+    """Deal groups of equal weights to two sides with few sums each; None when there are too many."""
+    sides: tuple[list[int], list[int]] = ([], [])
+    sums = [1, 1]
+    for group in np.argsort(-copies, kind="stable"):
+        smaller = int(sums[1] < sums[0])
+        sides[smaller].append(int(group))
+        sums[smaller] *= int(copies[group]) + 1
+        if sums[smaller] > MOST_SUMS:
             return None
-        sides[smaller] = np.add.outer(sides[smaller], multiples).ravel()
-    return sides[0], sides[1]
+    return np.array(sides[0], dtype=np.intp), np.array(sides[1], dtype=np.intp)
+
+
+def _sums(values: Floats, copies: Indices) -> Floats:
+    """All sums of some of the weights, the number of copies of the last one running fastest."""
+    sums = np.zeros(1)
+    for value, number in zip(values, copies, strict=True):
+        sums = np.add.outer(sums, value * np.arange(number + 1)).ravel()
+    return sums

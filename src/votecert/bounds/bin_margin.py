@@ -31,7 +31,7 @@ import numpy as np
 from votecert.ballots import Ballots
 from votecert.bounds._row_losses import RowVotes, merged
 from votecert.bounds._row_search import sketch
-from votecert.bounds._subset_sums import smallest_winning_weight
+from votecert.bounds._subset_sums import closest_win, smallest_winning_weight
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
@@ -159,7 +159,6 @@ class BinMargin(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        """Smooth value and gradient; sums of weights are left out of consideration."""
         m, T, k0 = ballots.n_rows, choice["draws"], choice["threshold"]
         wrong = np.clip(1 - ballots.correct_weight(weights), 0, 1)
         loss = min(1.0, ballots.mean(binomial_tail(T, k0, wrong)))
@@ -171,9 +170,8 @@ class BinMargin(Bound):
         else:
             inverse = kl_inverse_upper_gradient(loss, complexity + log_maurer(m) / m)
         sampled, d_sampled, d_complexity = (float(part) for part in inverse)
+        least, d_least = closest_win(weights, 2)
+        shared = float(binomial_tail(T, k0, least))
         gradient = d_sampled * d_loss + d_complexity * T / m * d_kl
-        top = float(weights.max())
-        shared = float(binomial_tail(T, k0, max(0.5, top)))
-        if top > 0.5:
-            gradient[np.argmax(weights)] -= sampled / shared * float(binomial_tail_slope(T, k0, top))
+        gradient -= sampled / shared * float(binomial_tail_slope(T, k0, least)) * d_least
         return Objective(sampled / shared, gradient / shared)

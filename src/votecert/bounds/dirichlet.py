@@ -84,7 +84,7 @@ from votecert.ballots import Ballots
 from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
 from votecert.bounds._row_search import Landscape, sketch
 from votecert.bounds._row_slopes import loss_slopes
-from votecert.bounds._subset_sums import most_right_weight, smallest_winning_weight
+from votecert.bounds._subset_sums import closest_win, most_right_weight, smallest_winning_weight
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
@@ -261,7 +261,7 @@ class Dirichlet(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        """Smooth value and gradient; sums of weights and complements are left out of consideration."""
+        """Smooth value and gradient; complements are left out of consideration."""
         m, d = ballots.n_rows, ballots.n_voters
         K, margin, scale = choice["concentration"], choice["margin"], choice["prior_scale"]
         loss = loss_slopes(ballots, weights, K, margin, EXPONENTS[self.loss])
@@ -275,12 +275,11 @@ class Dirichlet(Bound):
         else:
             inverse = kl_inverse_upper_gradient(loss.value, (kl + constant + log_maurer(m)) / m)
         sampled, d_loss, d_complexity = (float(part) for part in inverse)
-        shared, d_top, d_shared = self._error_chance_slopes(weights, ballots.n_outputs, K, margin)
-        d_weights = d_loss * loss.d_weights
+        shared, d_shared, d_shared_log_K = self._error_chance_slopes(weights, ballots.n_outputs, K, margin)
+        d_weights = d_loss * loss.d_weights - sampled / shared * d_shared
         d_weights[alive] += d_complexity * K / m * d_alpha
-        d_weights[np.argmax(weights)] -= sampled / shared * d_top
         d_log_K = d_loss * loss.d_log_concentration + d_complexity * K / m * float(weights[alive] @ d_alpha)
-        d_log_K -= sampled / shared * d_shared
+        d_log_K -= sampled / shared * d_shared_log_K
         return Objective(sampled / shared, d_weights / shared, d_log_K / shared)
 
     def _divergence(self, ar: Arithmetic, terms: Terms) -> Any:
@@ -312,11 +311,12 @@ class Dirichlet(Bound):
 
     def _error_chance_slopes(
         self, weights: Floats, n_outputs: int, K: float, margin: float
-    ) -> tuple[float, float, float]:
-        """p without the refinement by sums of weights, its slopes in the largest weight and in log K."""
-        even = 1 / n_outputs if self.loss == "ratio" else 0.5
-        top = max(even, float(weights.max()))
+    ) -> tuple[float, Floats, float]:
+        """p, not rounded, and its slopes in the weights and in log K."""
+        top, d_top = closest_win(weights, n_outputs)
+        if self.loss != "ratio" and top <= 0.5:
+            top, d_top = 0.5, np.zeros_like(d_top)
         other = min(top, 1 - top)
         chance, _, d_a, d_b = (float(x) for x in beta_cdf_gradient(0.5 + margin, K * other, K * top))
-        d_top = K * (d_b + (d_a if top < 0.5 else -d_a)) if top > even else 0.0
-        return chance, d_top, K * (other * d_a + top * d_b)
+        slope = K * (d_b + (d_a if top < 0.5 else -d_a))
+        return chance, slope * d_top, K * (other * d_a + top * d_b)

@@ -31,7 +31,7 @@ from votecert.bounds._concentration import best_concentration
 from votecert.bounds._row_losses import RowVotes, mean_loss_upper
 from votecert.bounds._row_search import central_losses, sketch
 from votecert.bounds._row_slopes import LossSlopes, wrong_weight_slopes
-from votecert.bounds._subset_sums import most_right_weight, smallest_winning_weight
+from votecert.bounds._subset_sums import closest_win, most_right_weight, smallest_winning_weight
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -175,26 +175,25 @@ class Partition(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        """Smooth value and gradient; sums of weights and complements are left out of consideration."""
-        m, top = ballots.n_rows, max(0.5, float(weights.max()))
+        """Smooth value and gradient; complements are left out of consideration."""
+        m = ballots.n_rows
+        least, d_least = closest_win(weights, 2)
         constant = log_maurer(m) - log(self.share(delta))
         if choice["family"] == "categorical":
             kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
             errors = ballots.voter_errors() / m
             loss = LossSlopes(min(1.0, float(weights @ errors)), errors, 0.0)
-            d_kl_log_K, shared, d_top, d_shared = 0.0, top, 1.0, 0.0
+            d_kl_log_K, shared, slope, d_shared = 0.0, least, 1.0, 0.0
         else:
             K = choice["concentration"]
             loss = wrong_weight_slopes(ballots, weights, K, 0.0)
             kl, d_alpha = dirichlet_kl_gradient(K * weights, dirichlet_prior(prior, ballots.n_voters))
             d_kl, d_kl_log_K = K * d_alpha, K * float(weights @ d_alpha)
-            shared, _, d_a, d_b = (float(x) for x in beta_cdf_gradient(0.5, K * (1 - top), K * top))
-            d_top, d_shared = K * (d_b - d_a), K * ((1 - top) * d_a + top * d_b)
+            shared, _, d_a, d_b = (float(x) for x in beta_cdf_gradient(0.5, K * (1 - least), K * least))
+            slope, d_shared = K * (d_b - d_a), K * ((1 - least) * d_a + least * d_b)
         inverse = kl_inverse_upper_gradient(loss.value, (kl + constant) / m)
         sampled, d_loss, d_complexity = (float(part) for part in inverse)
-        d_weights = d_loss * loss.d_weights + d_complexity / m * d_kl
-        if top > 0.5:
-            d_weights[np.argmax(weights)] -= sampled / shared * d_top
+        d_weights = d_loss * loss.d_weights + d_complexity / m * d_kl - sampled / shared * slope * d_least
         d_log_K = d_loss * loss.d_log_concentration + d_complexity / m * d_kl_log_K
         d_log_K -= sampled / shared * d_shared
         return Objective(sampled / shared, d_weights / shared, d_log_K / shared)
