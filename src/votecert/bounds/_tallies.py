@@ -1,19 +1,20 @@
 """How often voters, and pairs of voters, are wrong, and on how many rows that was counted.
 
-Usually every voter is judged on all rows. Out of bag it is judged on the rows that it was not fitted on, and a
-pair on the rows that neither was fitted on; there a missing vote means "fitted on this row".
+Usually every voter is judged on all rows. Out of bag it is judged on the rows that it was not fitted on, and
+a pair on the rows that neither was fitted on; there a missing vote means "fitted on this row".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from votecert._patterns import BoolArray, IntArray, pair_counts, voter_counts
 from votecert.ballots import Ballots
-from votecert.bounds.base import Floats
+from votecert.bounds.base import Bound, Floats, Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +120,8 @@ class OutOfBagTallies(Tallies):
     @cached_property
     def pair_errors(self) -> Floats:
         everything = slice(None)
-        wrong = self._is_wrong(everything) * self.ballots.counts[:, None].astype(np.float64)
-        return _shares(wrong.T @ self._is_judged(everything), self.rows_of_pairs)
+        wrong = self._is_wrong(everything).astype(np.float64) * self.ballots.counts[:, None]
+        return _shares(wrong.T @ self._is_judged(everything).astype(np.float64), self.rows_of_pairs)
 
     @property
     def voter_rows(self) -> int:
@@ -134,11 +135,40 @@ class OutOfBagTallies(Tallies):
         return np.asarray((self.ballots.codes[rows] != truth) & self._is_judged(rows))
 
 
-def tally(rows: Ballots | Tallies, out_of_bag: bool) -> Tallies:
-    """The tallies of ballots; tallies as they are, so that iterating on them counts only once."""
-    if isinstance(rows, Tallies):
-        return rows
-    return OutOfBagTallies(rows) if out_of_bag else Tallies(rows)
+@dataclass(frozen=True)
+class JudgesVoters(Bound):
+    """A bound on the errors of single voters or of pairs: it may count them out of bag.
+
+    Parameters
+    ----------
+    out_of_bag : bool, default=False
+        A missing vote says that the voter was fitted on this row, so each voter is judged on its other rows
+        and each pair on the rows that neither was fitted on. Not for voters that abstain.
+
+    Notes
+    -----
+    If each voter was fitted on a bag of the rows, drawn without looking at them, then the other rows are new
+    to it. The bounds hold with errors counted on these, for m the smallest number of rows that any voter (or
+    pair) was judged on. Their proofs rest on moments of the form ``E exp(n f) <= A_n`` for n rows, and for
+    m <= n Jensen's inequality gives ``E exp(m f) <= A_n^(m/n) <= A_m``: for the kl bounds ``A_n = 2 sqrt(n)``,
+    for Bennett's ``A_n = 1`` (Lorenzen et al., 2019; Masegosa et al., 2020). Losses of many votes at a time
+    have no such rows. See :func:`votecert.certify_oob`.
+    """
+
+    out_of_bag: bool = field(default=False, kw_only=True)
+
+    def voters(self, rows: Ballots | Tallies) -> Tallies:
+        """The tallies of ballots; tallies as they are, so that iterating on them counts only once."""
+        if isinstance(rows, Tallies):
+            return rows
+        return OutOfBagTallies(rows) if self.out_of_bag else Tallies(rows)
+
+    def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
+        if self.out_of_bag and terms.statistics.get("pair_rows", terms.statistics.get("rows")) == 0:
+            return (
+                "Some voter, or some pair of voters, has no out-of-bag rows: use smaller bags or more rows."
+            )
+        return super().why_vacuous(terms, details)
 
 
 def _shares(counts: Floats | IntArray, rows: IntArray) -> Floats:

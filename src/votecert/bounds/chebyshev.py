@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._tallies import Tallies, tally
+from votecert.bounds._tallies import JudgesVoters, Tallies
 from votecert.bounds.base import (
-    Bound,
     Choice,
     Floats,
     Objective,
@@ -44,15 +43,14 @@ def rounded_down(mean: float) -> float:
 
 
 @dataclass(frozen=True)
-class ChebyshevCantelliTandem(Bound):
+class ChebyshevCantelliTandem(JudgesVoters):
     """Chebyshev-Cantelli bound with the tandem loss.
 
     Parameters
     ----------
     out_of_bag : bool, default=False
-        Judge voters and pairs on the rows that they were not fitted on, which a missing vote tells; see
-        :class:`~votecert.bounds.gibbs.CategoricalKl`. Then m is the smallest number of rows of any pair for T
-        and of any voter for G.
+        See :class:`~votecert.bounds._tallies.JudgesVoters`. The m of T is then the smallest number of rows of
+        any pair, that of G the smallest of any voter.
 
     Notes
     -----
@@ -62,8 +60,6 @@ class ChebyshevCantelliTandem(Bound):
     (Wu et al., 2021, Theorem 12). Both sides of G come from one kl inequality.
     """
 
-    out_of_bag: bool = False
-
     id: ClassVar[str] = "cctnd"
     title: ClassVar[str] = "Chebyshev-Cantelli tandem"
     references: ClassVar[tuple[str, ...]] = ("wu2021",)
@@ -71,7 +67,7 @@ class ChebyshevCantelliTandem(Bound):
     posterior: ClassVar[str | None] = "categorical"
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        voters = tally(ballots, self.out_of_bag)
+        voters = self.voters(ballots)
         m, pairs = voters.voter_rows, voters.pair_rows
         if pairs == 0:
             return {"offset": 0.0}
@@ -82,7 +78,7 @@ class ChebyshevCantelliTandem(Bound):
         return {"offset": best_offset(float(tandem), float(low), float(high))}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        voters = tally(ballots, self.out_of_bag)
+        voters = self.voters(ballots)
         outward = rounded_down if choice["offset"] >= 0 else rounded_up
         return {
             "gibbs": outward(voters.gibbs_error(weights)),
@@ -111,7 +107,7 @@ class ChebyshevCantelliTandem(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        voters, mu = tally(ballots, self.out_of_bag), choice["offset"]
+        voters, mu = self.voters(ballots), choice["offset"]
         m, pairs = voters.voter_rows, voters.pair_rows
         if pairs == 0:
             return Objective(1.0, np.zeros(ballots.n_voters))
@@ -175,7 +171,7 @@ def bennett_grid(n_rows: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class ChebyshevCantelliBennett(Bound):
+class ChebyshevCantelliBennett(JudgesVoters):
     """Chebyshev-Cantelli bound with the mu-tandem loss and PAC-Bayes-Bennett.
 
     Parameters
@@ -183,9 +179,7 @@ class ChebyshevCantelliBennett(Bound):
     offsets : tuple of float
         Grid of mu < 1/2, fixed in advance; each gets an equal share of delta.
     out_of_bag : bool, default=False
-        Judge pairs of voters on the rows that neither was fitted on, which a missing vote tells; then m is
-        the smallest number of rows of any pair. With n >= m rows the exponential moments behind the theorem
-        are powers m/n (and (m-1)/(n-1)) of those for n rows, at most 1 by Jensen's inequality.
+        See :class:`~votecert.bounds._tallies.JudgesVoters`.
 
     Notes
     -----
@@ -202,7 +196,6 @@ class ChebyshevCantelliBennett(Bound):
     """
 
     offsets: tuple[float, ...] = OFFSETS
-    out_of_bag: bool = False
 
     id: ClassVar[str] = "ccpbb"
     title: ClassVar[str] = "Chebyshev-Cantelli Bennett"
@@ -220,7 +213,7 @@ class ChebyshevCantelliBennett(Bound):
         return math.log(2 * len(self.offsets) * sizes[0]), math.log(2 * len(self.offsets) * sizes[1])
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        voters = tally(ballots, self.out_of_bag)
+        voters = self.voters(ballots)
         m = voters.pair_rows
         if m <= 1:
             return {"offset": 0.0, "variance_scale": 0.5, "bennett_scale": 1.0}
@@ -241,7 +234,7 @@ class ChebyshevCantelliBennett(Bound):
         return best[1]
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        voters = tally(ballots, self.out_of_bag)
+        voters = self.voters(ballots)
         loss, variance = mean_and_variance(voters, weights, choice["offset"])
         return {
             "loss": loss + MEAN_SLACK,
@@ -277,7 +270,7 @@ class ChebyshevCantelliBennett(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        voters, mu = tally(ballots, self.out_of_bag), choice["offset"]
+        voters, mu = self.voters(ballots), choice["offset"]
         m = voters.pair_rows
         t, y, K = choice["variance_scale"], choice["bennett_scale"], self.spread(mu)
         if m <= 1:
@@ -313,5 +306,5 @@ def mean_and_variance_slopes(voters: Tallies, weights: Floats, mu: float) -> tup
 
 
 def squared_gaps(mu: float) -> Floats:
-    """Squared differences of the mu-tandem losses (1-mu)^2, -mu(1-mu), mu^2 of two, one and no wrong voter."""
+    """Squared differences of (1-mu)^2, -mu(1-mu) and mu^2: the losses of two, one and no wrong voter."""
     return np.array([(1 - mu) ** 2, mu**2, (1 - 2 * mu) ** 2])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._tallies import Tallies, tally
+from votecert.bounds._tallies import JudgesVoters, Tallies
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -66,16 +66,6 @@ class CategoricalKl(Bound):
 
     The three bounds of this module differ in the loss q, in the number of voters drawn for it and in
     the factor that the de-randomisation costs.
-
-    Notes
-    -----
-    *Out of bag.* If each voter was fitted on a bag of the rows, drawn without looking at them, then the other
-    rows are new to it, and the first- and second-order bounds hold with errors counted on those, for m the
-    smallest number of rows that any voter (first order) or pair of voters (second order) was judged on:
-    with n >= m rows, ``E exp(m kl(Lhat, L)) <= (2 sqrt(n))^(m/n) <= 2 sqrt(m)`` (Jensen's inequality; Lorenzen
-    et al., 2019; Masegosa et al., 2020). With the option ``out_of_bag`` a missing vote says that the voter was
-    fitted on this row; it is not for voters that abstain. Losses of many votes at a time, such as the
-    binomial one, are not known out of bag. See :func:`votecert.certify_oob`.
     """
 
     posterior: ClassVar[str | None] = "categorical"
@@ -123,13 +113,13 @@ class CategoricalKl(Bound):
 
 
 @dataclass(frozen=True)
-class FirstOrder(CategoricalKl):
+class FirstOrder(JudgesVoters, CategoricalKl):
     """First-order bound: twice the PAC-Bayes-kl bound of one voter drawn from the weights.
 
     Parameters
     ----------
     out_of_bag : bool, default=False
-        See :class:`CategoricalKl`.
+        See :class:`~votecert.bounds._tallies.JudgesVoters`.
 
     Notes
     -----
@@ -147,8 +137,6 @@ class FirstOrder(CategoricalKl):
     True
     """
 
-    out_of_bag: bool = False
-
     id: ClassVar[str] = "fo"
     title: ClassVar[str] = "First order"
     references: ClassVar[tuple[str, ...]] = ("langford2003", "maurer2004")
@@ -159,21 +147,21 @@ class FirstOrder(CategoricalKl):
         return 1
 
     def rows_behind(self, ballots: Ballots) -> int:
-        return tally(ballots, self.out_of_bag).voter_rows
+        return self.voters(ballots).voter_rows
 
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
-        voters = tally(ballots, self.out_of_bag)
+        voters = self.voters(ballots)
         return voters.gibbs_error(weights), voters.errors
 
 
 @dataclass(frozen=True)
-class SecondOrder(CategoricalKl):
+class SecondOrder(JudgesVoters, CategoricalKl):
     """Second-order bound: four times the PAC-Bayes-kl bound of the tandem loss.
 
     Parameters
     ----------
     out_of_bag : bool, default=False
-        See :class:`CategoricalKl`.
+        See :class:`~votecert.bounds._tallies.JudgesVoters`.
 
     Notes
     -----
@@ -181,8 +169,6 @@ class SecondOrder(CategoricalKl):
     ``T_ij`` the share of rows on which voters i and j are both wrong (Masegosa et al., 2020): where the
     vote errs, W >= 1/2 and so W^2 >= 1/4.
     """
-
-    out_of_bag: bool = False
 
     id: ClassVar[str] = "so"
     title: ClassVar[str] = "Second order (tandem)"
@@ -194,10 +180,10 @@ class SecondOrder(CategoricalKl):
         return 2
 
     def rows_behind(self, ballots: Ballots) -> int:
-        return tally(ballots, self.out_of_bag).pair_rows
+        return self.voters(ballots).pair_rows
 
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
-        voters = tally(ballots, self.out_of_bag)
+        voters = self.voters(ballots)
         return voters.tandem_error(weights), 2 * voters.tandem @ weights
 
 
