@@ -120,7 +120,7 @@ def _bagged(forest: Any, labels: npt.NDArray[Any]) -> Any:
     if panel_of(ensemble).source is not ensemble:
         raise TypeError(
             f"{type(ensemble).__name__} looks at all fitting rows before its members are fitted on bags, so "
-            "no row is out of bag. Pass a forest or BaggingClassifier fitted on rows that were made ready before."
+            "no row is out of bag. Pass a forest or BaggingClassifier fitted on rows made ready before."
         )
     if getattr(ensemble, "_sample_weight", None) is not None or hasattr(ensemble, "sampling_strategy"):
         raise ValueError(

@@ -150,9 +150,9 @@ class JudgesVoters(Bound):
     If each voter was fitted on a bag of the rows, drawn without looking at them, then the other rows are new
     to it. The bounds hold with errors counted on these, for m the smallest number of rows that any voter (or
     pair) was judged on. Their proofs rest on moments of the form ``E exp(n f) <= A_n`` for n rows, and for
-    m <= n Jensen's inequality gives ``E exp(m f) <= A_n^(m/n) <= A_m``: for the kl bounds ``A_n = 2 sqrt(n)``,
-    for Bennett's ``A_n = 1`` (Lorenzen et al., 2019; Masegosa et al., 2020). Losses of many votes at a time
-    have no such rows. See :func:`votecert.certify_oob`.
+    m <= n Jensen's inequality gives ``E exp(m f) <= A_n^(m/n) <= A_m``: for the kl bounds
+    ``A_n = 2 sqrt(n)``, for Bennett's ``A_n = 1`` (Lorenzen et al., 2019; Masegosa et al., 2020). Losses of
+    many votes at a time have no such rows. See :func:`votecert.certify_oob`.
     """
 
     out_of_bag: bool = field(default=False, kw_only=True)
