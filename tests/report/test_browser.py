@@ -315,3 +315,11 @@ def test_it_prints_on_a4(visit, name):
     for width, height in boxes:
         assert float(width) == pytest.approx(595.3, abs=1)
         assert float(height) == pytest.approx(841.9, abs=1)
+
+
+def test_heads_of_tables_are_plain_text_on_paper(visit):
+    page = visit()
+    head = page.get_by_role("columnheader", name="Weight")
+    page.emulate_media(media="print")
+    assert head.inner_text() == "Weight"
+    assert not head.locator("button").is_visible()

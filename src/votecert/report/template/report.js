@@ -38,8 +38,12 @@
       const button = document.createElement("button");
       button.type = "button";
       button.className = "sort";
-      button.append(...head.childNodes);
-      head.append(button);
+      button.textContent = head.textContent;
+      // On paper the plain text stands in: browsers do not repeat a head with buttons on every page.
+      const plain = document.createElement("span");
+      plain.className = "plain-head";
+      plain.append(...head.childNodes);
+      head.append(plain, button);
       button.addEventListener("click", () => sort(table, head));
     }
   }
