@@ -274,6 +274,14 @@ def test_bounds_of_another_vote_are_marked():
     assert "About another vote" not in Page(to_html(guarantee(), table=same)).text
 
 
+def test_the_test_set_limit_of_learned_weights_is_no_guarantee():
+    certificate, votes, y = learned()
+    table = vc.compare(votes, y, weights=certificate.weights, bounds=["test-set", "fo"])
+    assert all(one.is_guarantee for one in table)  # for all they know
+    document = Page(to_html(certificate, table=table))
+    assert document.text.count("NOT A GUARANTEE") == 1
+
+
 def test_held_out_rows_are_told():
     certificate, votes, y = learned()
     assert certificate.terms.statistics["rows"] < certificate.terms.n_rows

@@ -103,7 +103,14 @@ def comparison(table: CertificateTable, certificate: Certificate) -> list[Row]:
     useful = [other.risk for other in table if other.risk < 1]
     limit = fixed_vote_limit(certificate) if table.by == "bound" else None
     top = nice_ceiling(max([*useful, limit or 0.0], default=1.0)) if useful else 1.0
-    return [_compared(other, table.by, certificate, top, limit) for other in table]
+    return [_compared(_as_learned(other, certificate), table.by, certificate, top, limit) for other in table]
+
+
+def _as_learned(other: Certificate, certificate: Certificate) -> Certificate:
+    """Where the weights come from, put back: handed to ``compare`` as numbers, learned ones look given."""
+    if certificate.origin == "learned" and same_vote(other, certificate):
+        return replace(other, origin="learned")
+    return other
 
 
 def _compared(other: Certificate, by: str, certificate: Certificate, top: float, limit: float | None) -> Row:
