@@ -59,22 +59,12 @@ def encode(votes: Any, y: Any, classes: Any = None, *, fewest_labels: int = 2) -
     _refuse_other_length(parts, truth)
     if truth.any_missing:
         _refuse_missing_truth(truth)
-    declared = None if classes is None else _declared(classes)
+    declared = None if classes is None else declared_labels(classes)
     _refuse_mixture(parts, truth, declared)
     order = _inferred([*parts, truth], fewest_labels) if declared is None else declared
     code_of = {label: code for code, label in enumerate(order.tolist())}
     labels = _join_codes([truth], code_of)[:, 0].astype(np.intp)
     return Encoded(_join_codes(parts, code_of), labels, order, any(part.any_missing for part in parts))
-
-
-def refuse_missing_votes(encoded: Encoded) -> None:
-    """Name the first missing vote, where voters were said not to abstain."""
-    if encoded.any_missing:
-        row, voter = divmod(int((encoded.codes == len(encoded.classes)).argmax()), encoded.codes.shape[1])
-        raise ValueError(
-            f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
-            "fill in the missing votes, or allow abstentions."
-        )
 
 
 def encode_votes(votes: Any, classes: npt.NDArray[Any]) -> Codes:
@@ -316,7 +306,8 @@ def _inferred(parts: Iterable[_Part], fewest_labels: int) -> npt.NDArray[Any]:
     return label_array(labels, all(part.all_bool for part in parts))
 
 
-def _declared(classes: Any) -> npt.NDArray[Any]:
+def declared_labels(classes: Any) -> npt.NDArray[Any]:
+    """The label set that a user declares, checked, in its order."""
     part = _read_column(list(classes) if isinstance(classes, range) else classes, "classes")
     if part.any_missing:
         raise ValueError("classes holds a missing value: list the labels only, an abstention is not a class.")

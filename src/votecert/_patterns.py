@@ -180,6 +180,16 @@ def _unique_by_table(
     return representative[present], counts[present].astype(np.int64), place[keys]
 
 
+def content_hashes(codes: Codes, labels: npt.NDArray[np.intp]) -> npt.NDArray[np.uint64]:
+    """A well-mixed number for each row that depends on its contents only, for samples without an order."""
+    weights = np.random.default_rng(0).integers(1, 1 << 32, codes.shape[1] + 1).astype(np.float64)
+    hashed = np.empty(len(codes))
+    for rows in row_blocks(*codes.shape):
+        # sums of whole numbers below 2^53 are exact, so equal rows hash equally
+        hashed[rows] = codes[rows].astype(np.float64) @ weights[1:] + labels[rows] * weights[0]
+    return hashed.astype(np.uint64) * _MIXER  # wraps around: the high bits are well mixed
+
+
 def votes_for(codes: Codes, output: int, rows: slice) -> BoolArray:
     """Which voters give this output, on a block of rows."""
     flags: BoolArray = codes[rows] == output

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+SPLIT = 0.25
+"""Share of the rows that is drawn by default."""
+
 _NUMBERS_AT_ONCE = 1 << 18
 
 

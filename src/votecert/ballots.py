@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from votecert._labels import encode, refuse_missing_votes
+from votecert._labels import Encoded, encode
 from votecert._patterns import (
     BoolArray,
     Codes,
@@ -183,6 +183,10 @@ class Ballots:
         if not 0 < chosen.sum() < len(chosen):
             return None
         return self.subset(chosen if fitting else ~chosen)
+
+    def in_memory(self, most_entries: int) -> Ballots:
+        """These ballots; of ballots that are on disk, a sample of the patterns with about so many votes."""
+        return self
 
     @cached_property
     def n_rows(self) -> int:
@@ -361,6 +365,16 @@ class Ballots:
         if not np.isfinite(weights).all():
             raise ValueError("theta must be finite numbers, without NaN.")
         return weights
+
+
+def refuse_missing_votes(encoded: Encoded) -> None:
+    """Name the first missing vote, where voters were said not to abstain."""
+    if encoded.any_missing:
+        row, voter = divmod(int((encoded.codes == len(encoded.classes)).argmax()), encoded.codes.shape[1])
+        raise ValueError(
+            f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
+            "fill in the missing votes, or allow abstentions."
+        )
 
 
 def _checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:

@@ -288,6 +288,8 @@ def electorate(ballots: Ballots, most_entries: int | None = None) -> BinaryElect
     Its rows are in an order that depends on the set of rows only, and so does the choice of the sample:
     permuting the rows of the ballots changes nothing.
     """
+    if most_entries is not None:
+        ballots = ballots.in_memory(most_entries)
     first, column_of = different_columns(ballots.codes)
     codes, labels, counts = ballots.codes, ballots.labels, ballots.counts
     codes = codes[:, first] if len(first) < codes.shape[1] else codes

@@ -5,21 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from votecert._patterns import Codes, row_blocks, unique_rows
+from votecert._patterns import Codes, content_hashes, unique_rows
 
 Ints = npt.NDArray[np.int64]
-
-_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
 
 
 def content_sample(codes: Codes, labels: npt.NDArray[np.intp], n_wanted: int) -> npt.NDArray[np.intp]:
     """Patterns whose contents hash lowest: a sample that does not depend on their order."""
-    weights = np.random.default_rng(0).integers(1, 1 << 32, codes.shape[1] + 1).astype(np.float64)
-    hashed = np.empty(len(codes))
-    for rows in row_blocks(*codes.shape):
-        # sums of whole numbers below 2^53 are exact, so equal rows hash equally
-        hashed[rows] = codes[rows].astype(np.float64) @ weights[1:] + labels[rows] * weights[0]
-    mixed = hashed.astype(np.uint64) * _MIXER  # wraps around: the high bits are well mixed
+    mixed = content_hashes(codes, labels)
     cut = np.partition(mixed, n_wanted - 1)[n_wanted - 1]
     return np.flatnonzero(mixed <= cut)
 

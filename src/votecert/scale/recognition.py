@@ -1,0 +1,27 @@
+"""Telling by their looks what is chunked, without importing what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def is_dask(data: Any) -> bool:
+    """Whether this is a Dask array, dataframe or series.
+
+    Examples
+    --------
+    >>> is_dask([[0, 1]])
+    False
+    """
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
+def is_in_blocks(votes: Any, y: Any) -> bool:
+    """Whether these votes have to be read block by block: Dask collections, or an iterator with no ``y``."""
+    return is_dask(votes) or is_dask(y) or (y is None and isinstance(votes, Iterator))
+
+
+def is_sliceable(data: Any) -> bool:
+    """Whether rows can be taken by slicing: arrays in memory or on disk."""
+    return hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")

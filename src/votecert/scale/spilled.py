@@ -1,0 +1,240 @@
+"""Ballots whose patterns are on disk, because there are more of them than the memory budget has room for.
+
+Whatever is a sum over rows (errors, ties, tandem counts, ...) is added up slice by slice. What is one number
+for each pattern (weights of the right votes, margins, ...) comes in one piece, if the budget has room for it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert._patterns import BoolArray, Codes, IntArray, content_hashes
+from votecert.ballots import Ballots, FloatArray
+from votecert.scale.counting import Declaration
+from votecert.scale.runs import Run
+from votecert.scale.streamed import refuse_other_split
+
+Part = Literal["all", "fitting", "certifying"]
+
+COPIES = 8
+"""Arrays of the size of an answer that may be needed at a time to find it."""
+
+
+class SpillFolder:
+    """A temporary folder that goes when nobody needs it any more, or at the end of the program."""
+
+    def __init__(self, parent: str | None) -> None:
+        self.path = tempfile.mkdtemp(prefix="votecert-", dir=parent)
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+class SpilledBallots(Ballots):
+    """Ballots on disk. :func:`~votecert.scale.read_ballots` makes them when there are too many patterns.
+
+    Parameters
+    ----------
+    run : Run
+        The patterns.
+    folder : SpillFolder
+        Where the run is; it stays as long as these ballots do.
+    declared : Declaration
+        What was fixed before the rows were read.
+    memory_budget : int
+        Bytes that an answer and the work for it may take.
+    which : {"all", "fitting", "certifying"}
+        The rows that these ballots are about.
+    """
+
+    run: Run
+    folder: SpillFolder
+    declared: Declaration
+    memory_budget: int
+    which: Part
+
+    def __init__(
+        self, run: Run, folder: SpillFolder, declared: Declaration, memory_budget: int, which: Part = "all"
+    ) -> None:
+        abstains = run.layout.any_missing if declared.can_abstain is None else declared.can_abstain
+        for name, value in {
+            "run": run,
+            "folder": folder,
+            "declared": declared,
+            "memory_budget": memory_budget,
+            "which": which,
+            "classes": run.layout.classes,
+            "classes_declared": declared.classes is not None,
+            "can_abstain": abstains,
+            "pattern_of_row": None,
+        }.items():
+            object.__setattr__(self, name, value)  # ballots are frozen
+
+    def slices(self) -> Iterator[Ballots]:
+        """The patterns in order, as many at a time as the budget allows."""
+        n_at_once = max(1, self.memory_budget // COPIES * self.run.n_patterns // self.n_bytes)
+        for counted in self.run.in_slices(n_at_once):
+            codes, labels = counted.unpacked()
+            counts = {
+                "all": counted.counts,
+                "fitting": counted.fitting,
+                "certifying": counted.counts - counted.fitting,
+            }[self.which]
+            kept = counts > 0
+            if not kept.all():
+                codes, labels, counts = codes[kept], labels[kept], counts[kept]
+            if len(counts):
+                yield Ballots(codes, labels, counts, self.classes, self.classes_declared, self.can_abstain)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that all patterns would take, unpacked and with their votes weighed."""
+        unpacked = self.n_voters * self.run.layout.code_type.itemsize + 8 * self.n_outputs
+        return self.run.n_patterns * (self.run.pattern_bytes + unpacked)
+
+    def can_split(self, split: float, seed: int) -> bool:
+        """Whether a fitting part was counted; refuses another one than that."""
+        if self.which != "all" or self.declared.split == 0:
+            return False
+        refuse_other_split(self.declared, split, seed)
+        return True
+
+    def part(self, split: float, seed: int, *, fitting: bool) -> Ballots | None:
+        """The fitting or certifying rows, as they were counted; None if either has none."""
+        if not self.can_split(split, seed):
+            return None
+        shared = (self.run, self.folder, self.declared, self.memory_budget)
+        parts = SpilledBallots(*shared, "fitting"), SpilledBallots(*shared, "certifying")
+        return parts[0 if fitting else 1] if all(part.n_rows for part in parts) else None
+
+    def in_memory(self, most_entries: int) -> Ballots:
+        """A sample of the patterns with about so many votes: those whose contents hash lowest."""
+        n_wanted = max(1, most_entries // self.n_voters)
+        kept: list[tuple[npt.NDArray[Any], ...]] = []
+        n_kept = 0
+        for part in self.slices():
+            kept.append((content_hashes(part.codes, part.labels), part.codes, part.labels, part.counts))
+            n_kept += part.n_patterns
+            if n_kept > 2 * n_wanted:
+                kept = [_lowest(kept, n_wanted)]
+                n_kept = len(kept[0][0])
+        _, codes, labels, counts = _lowest(kept, n_wanted)
+        return Ballots(codes, labels, counts, self.classes, self.classes_declared, self.can_abstain)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows m."""
+        return self.run.n_rows if self.which == "all" else self._count(lambda part: part.n_rows)
+
+    @cached_property
+    def n_patterns(self) -> int:
+        """Number of different rows n."""
+        return self.run.n_patterns if self.which == "all" else self._count(lambda part: part.n_patterns)
+
+    @property
+    def n_voters(self) -> int:
+        """Number of voters d."""
+        return self.run.layout.n_voters
+
+    @property
+    def codes(self) -> Codes:
+        """Votes of each pattern, if there is room for them."""
+        return self._joined(lambda part: part.codes, self.n_voters * self.run.layout.code_type.itemsize)
+
+    @property
+    def labels(self) -> npt.NDArray[np.intp]:
+        """True class index of each pattern, if there is room."""
+        return self._joined(lambda part: part.labels, 8)
+
+    @property
+    def counts(self) -> IntArray:
+        """Number of rows of each pattern, if there is room."""
+        return self._joined(lambda part: part.counts, 8)
+
+    @property
+    def correct(self) -> BoolArray:
+        """Which voters are right on each pattern, if there is room."""
+        return self._joined(lambda part: part.correct, self.n_voters)
+
+    def correct_weight(self, theta: npt.ArrayLike) -> FloatArray:
+        return self._joined(lambda part: part.correct_weight(theta), 8)
+
+    def wrong_weight(self, theta: npt.ArrayLike) -> FloatArray:
+        return self._joined(lambda part: part.wrong_weight(theta), 8)
+
+    def class_votes(self, theta: npt.ArrayLike) -> FloatArray:
+        return self._joined(lambda part: part.class_votes(theta), 8 * self.n_outputs)
+
+    def margins(self, theta: npt.ArrayLike) -> FloatArray:
+        return self._joined(lambda part: part.margins(theta), 8)
+
+    def vote_totals(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> IntArray:
+        return self._joined(lambda part: part.vote_totals(n, offsets), 8 * self.n_classes)
+
+    def predict(
+        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
+    ) -> npt.NDArray[np.intp]:
+        return self._joined(lambda part: part.predict(n, offsets, fallback), 8)
+
+    def sum_over_correct(self, values: npt.ArrayLike) -> FloatArray:
+        return self._sum_with(np.asarray(values, dtype=np.float64), Ballots.sum_over_correct)
+
+    def sum_over_votes(self, values: npt.ArrayLike) -> FloatArray:
+        return self._sum_with(np.asarray(values, dtype=np.float64), Ballots.sum_over_votes)
+
+    def voter_errors(self) -> IntArray:
+        return self._counts(Ballots.voter_errors)
+
+    def tandem_counts(self) -> IntArray:
+        return self._counts(Ballots.tandem_counts)
+
+    def disagreements(self) -> IntArray:
+        return self._counts(Ballots.disagreements)
+
+    def errors(
+        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
+    ) -> int:
+        return self._count(lambda part: part.errors(n, offsets, fallback))
+
+    def ties(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> int:
+        return self._count(lambda part: part.ties(n, offsets))
+
+    def _count(self, count: Callable[[Ballots], int]) -> int:
+        return sum(map(count, self.slices()))
+
+    def _counts(self, count: Callable[[Ballots], IntArray]) -> IntArray:
+        return np.asarray(sum(map(count, self.slices())))
+
+    def _sum_with(self, values: FloatArray, count: Callable[[Ballots, FloatArray], FloatArray]) -> FloatArray:
+        """Sum over slices of the patterns and of the values that belong to them."""
+        total, start = np.zeros(self.n_voters), 0
+        for part in self.slices():
+            total += count(part, values[start : start + part.n_patterns])
+            start += part.n_patterns
+        return total
+
+    def _joined(self, answer: Callable[[Ballots], npt.NDArray[Any]], n_bytes: int) -> npt.NDArray[Any]:
+        """The answers on all patterns, so many bytes each, in one array."""
+        needed = COPIES * n_bytes * self.n_patterns
+        if needed > self.memory_budget:
+            raise ValueError(
+                f"This needs about {needed / 1e9:.2g} GB of memory for {self.n_patterns} different rows and "
+                f"the memory_budget is {self.memory_budget / 1e9:.2g} GB. Bounds that only count errors "
+                "('occam', 'test-set', 'fo', 'so') need far less; or read the rows with a larger budget."
+            )
+        return np.concatenate([answer(part) for part in self.slices()])
+
+
+def _lowest(kept: list[tuple[npt.NDArray[Any], ...]], n_wanted: int) -> tuple[npt.NDArray[Any], ...]:
+    """Of patterns in several pieces, with their hashes first, those that hash lowest."""
+    together = [np.concatenate(arrays) for arrays in zip(*kept, strict=True)]
+    if len(together[0]) <= n_wanted:
+        return tuple(together)
+    chosen = together[0] <= np.partition(together[0], n_wanted - 1)[n_wanted - 1]
+    return tuple(array[chosen] for array in together)
