@@ -11,12 +11,8 @@ from scipy.stats import binom
 
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
-from votecert.bounds.dirichlet_margin import (
-    DirichletMargin,
-    DirichletMarginPublished,
-    DirichletStochastic,
-    DirichletStochasticPublished,
-)
+from votecert.bounds.dirichlet_margin import DirichletMargin, DirichletMarginPublished
+from votecert.bounds.dirichlet_stochastic import DirichletStochastic, DirichletStochasticPublished
 from votecert.bounds.gibbs import Binomial
 from votecert.numerics import dirichlet_kl, dirichlet_tail
 

@@ -18,11 +18,12 @@ from checks import (
 )
 from problems import ballots, weights
 from scipy.stats import binom
-from votecert.bounds.bin_margin import BinMargin
 
 from votecert.bounds import BOUNDS
+from votecert.bounds.bin_margin import BinMargin
 from votecert.bounds.dirichlet import Dirichlet
-from votecert.bounds.dirichlet_margin import DirichletMargin, FactorTwo
+from votecert.bounds.dirichlet_margin import DirichletMargin
+from votecert.bounds.dirichlet_stochastic import FactorTwo
 from votecert.bounds.gibbs import Binomial
 from votecert.bounds.margins import BiggsGuedjPlus
 from votecert.bounds.occam import Occam

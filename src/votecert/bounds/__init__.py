@@ -10,13 +10,8 @@ from votecert.bounds.bin_margin import BinMargin
 from votecert.bounds.c_bound import CBound
 from votecert.bounds.chebyshev import ChebyshevCantelliBennett, ChebyshevCantelliTandem
 from votecert.bounds.dirichlet import Dirichlet
-from votecert.bounds.dirichlet_margin import (
-    DirichletMargin,
-    DirichletMarginPublished,
-    DirichletStochastic,
-    DirichletStochasticPublished,
-    FactorTwo,
-)
+from votecert.bounds.dirichlet_margin import DirichletMargin, DirichletMarginPublished
+from votecert.bounds.dirichlet_stochastic import DirichletStochastic, DirichletStochasticPublished, FactorTwo
 from votecert.bounds.gibbs import Binomial, FirstOrder, SecondOrder
 from votecert.bounds.margins import BiggsGuedj, BiggsGuedjPlus, BiggsGuedjPlusPlus, GaoZhou
 from votecert.bounds.occam import Occam

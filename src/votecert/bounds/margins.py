@@ -11,12 +11,13 @@ margins at once.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from votecert.ballots import Ballots
+from votecert.bounds._margin_grid import OverMargins, margin_errors
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
@@ -31,49 +32,13 @@ from votecert.bounds.gibbs import seeger_constant
 from votecert.numerics import categorical_kl, kl_inverse_upper, log_maurer
 from votecert.numerics.arithmetic import Arithmetic
 
-MARGINS = tuple(0.4 * 1.6**-j for j in range(14))
-"""Few margins suffice because the bounds change slowly in them: a ratio of 1.6 costs a few percent."""
-
-PAPER_MARGINS = tuple(np.logspace(-4, np.log10(0.5), 1000, endpoint=False).tolist())
-"""The thousand margins of the paper's experiments, log-spaced in [1e-4, 0.5)."""
-
-
-def margin_errors(ballots: Ballots, weights: Floats, margins: Floats) -> Floats:
-    """Share of rows with margin at most g, for every g of ``margins``."""
-    row_margins = ballots.margins(weights)
-    order = np.argsort(row_margins)
-    below = np.concatenate(([0], np.cumsum(ballots.counts[order])))
-    return below[np.searchsorted(row_margins[order], margins + MARGIN_SLACK, side="right")] / ballots.n_rows
-
 
 @dataclass(frozen=True)
-class MarginGrid(Bound):
-    """A bound for one fixed margin, made uniform over a grid of margins by splitting delta.
-
-    Parameters
-    ----------
-    margins : tuple of float
-        The grid, in (0, 1/2), fixed without looking at the rows.
-    """
-
-    margins: tuple[float, ...] = MARGINS
+class CategoricalMargin(OverMargins):
+    """A margin bound for two classes that depends on the rows through the share of margin errors only."""
 
     multiclass: ClassVar[bool] = False
     posterior: ClassVar[str | None] = "categorical"
-
-    def share(self, delta: float) -> float:
-        """What one margin of the grid may spend."""
-        return delta / len(self.margins)
-
-    def ledger(self, terms: Terms) -> dict[str, float]:
-        share = self.share(terms.delta)
-        ledger = {f"margin {terms.choice['margin']:.4g}": share}
-        if len(self.margins) > 1:
-            ledger[f"the other {len(self.margins) - 1} margins of the grid"] = terms.delta - share
-        return ledger
-
-    def in_paper_search(self) -> Self:
-        return replace(self, margins=PAPER_MARGINS)
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         error = margin_errors(ballots, weights, np.array([choice["margin"]]))
@@ -99,7 +64,7 @@ class MarginGrid(Bound):
 
 
 @dataclass(frozen=True)
-class BiggsGuedj(MarginGrid):
+class BiggsGuedj(CategoricalMargin):
     """Margin bound of Biggs and Guedj as they state it.
 
     Notes
@@ -130,7 +95,7 @@ class BiggsGuedj(MarginGrid):
 
 
 @dataclass(frozen=True)
-class BiggsGuedjPlus(MarginGrid):
+class BiggsGuedjPlus(CategoricalMargin):
     """The sharper intermediate step of Biggs and Guedj's margin bound.
 
     Notes
@@ -163,7 +128,7 @@ class BiggsGuedjPlus(MarginGrid):
 
 
 @dataclass(frozen=True)
-class BiggsGuedjPlusPlus(MarginGrid):
+class BiggsGuedjPlusPlus(CategoricalMargin):
     """Margin bound with the entropy of the weights and the best number of draws, corrected.
 
     Notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -150,6 +151,38 @@ class Certificate:
         from votecert.certificate.serial import to_json
 
         return to_json(self)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        votes: Any = None,
+        y: Any = None,
+        table: Any = None,
+        title: str | None = None,
+    ) -> str:
+        """A self-contained HTML report; needs the extra ``votecert[cli]``.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the report.
+        votes, y : optional
+            The certifying rows, to show the margins.
+        table : CertificateTable, or a sequence of them, optional
+            Other bounds, or groups of rows, to show beside it.
+        title : str, optional
+            Heading of the report.
+        """
+        from votecert.report import to_html
+
+        return to_html(self, path, votes=votes, y=y, table=table, title=title)
+
+    def to_markdown(self) -> str:
+        """A section for a model card."""
+        from votecert.report import to_markdown
+
+        return to_markdown(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from votecert.ballots import Ballots
 from votecert.certificate.record import Certificate
-from votecert.numerics.arithmetic import OUTWARD, exact
+from votecert.numerics.arithmetic import OUTWARD, Arithmetic, exact
 from votecert.predictor import scaled_votes
 
 TOLERANCE = 1e-8
@@ -53,27 +54,32 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verifi
     problems: list[str] = []
     if not certificate.intact:
         problems.append("The digest does not match: some field was edited after the certificate was made.")
-    recomputed, arithmetic = _recompute(certificate)
+    precise = importlib.util.find_spec("mpmath") is not None
+    recomputed = math.nan
+    # Fields may have been edited to anything, so recomputing may fail in any way.
+    try:
+        recomputed = _recompute(certificate, exact() if precise else OUTWARD)
+        problems += _differences(certificate, recomputed)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        problems.append(f"The number cannot be recomputed from the stored statistics ({error!r}).")
+    if votes is not None or y is not None:
+        problems += _recount(certificate, votes, y)
+    arithmetic = "40 digits" if precise else "float64"
+    return Verification(recomputed, arithmetic, votes is not None, problems)
+
+
+def _recompute(certificate: Certificate, ar: Arithmetic) -> float:
+    risk = certificate.method.formula(ar, certificate.terms).risk
+    return float(min(1, max(0, risk)))
+
+
+def _differences(certificate: Certificate, recomputed: float) -> list[str]:
+    """The risk must be the recomputed one, and fields that repeat each other must agree."""
+    problems = []
     if certificate.risk < recomputed * (1 - 1e-15):
         problems.append(f"The risk {certificate.risk!r} is below the recomputed {recomputed!r}.")
     elif certificate.risk > recomputed + TOLERANCE:
         problems.append(f"The risk {certificate.risk!r} is above the recomputed {recomputed!r}.")
-    problems += _inconsistencies(certificate)
-    if votes is not None or y is not None:
-        problems += _recount(certificate, votes, y)
-    return Verification(recomputed, arithmetic, votes is not None, problems)
-
-
-def _recompute(certificate: Certificate) -> tuple[float, str]:
-    precise = importlib.util.find_spec("mpmath") is not None
-    ar = exact() if precise else OUTWARD
-    risk = certificate.method.formula(ar, certificate.terms).risk
-    return float(min(1, max(0, risk))), "40 digits" if precise else "float64"
-
-
-def _inconsistencies(certificate: Certificate) -> list[str]:
-    """Fields that repeat each other must agree."""
-    problems = []
     terms, vote = certificate.terms, certificate.predictor
     spent = sum(certificate.ledger.values())
     if spent > certificate.delta * (1 + 1e-12):

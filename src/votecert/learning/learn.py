@@ -14,6 +14,8 @@ from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
 from votecert.bounds.occam import Occam
 from votecert.inputs import Rows, check_delta, read_prior, read_rows
+from votecert.learning.adam import adam
+from votecert.learning.smooth import minimise
 from votecert.learning.whole_votes import learn_occam
 from votecert.scores import Scores
 
@@ -172,9 +174,6 @@ def learn_on(
     if not bound.differentiable:
         smooth = ", ".join(name for name, other in BOUNDS.items() if other.differentiable)
         raise ValueError(f"Weights cannot be learned by {bound.id!r}. Use 'occam' or one of: {smooth}.")
-    from votecert.learning.adam import adam
-    from votecert.learning.smooth import minimise
-
     if method == "adam":
         return adam(rows, bound, delta, prior=prior, random_state=random_state, callback=callback)
     if method != "lbfgs":
