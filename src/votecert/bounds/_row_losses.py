@@ -45,6 +45,9 @@ _CELLS = 2**16
 _ENDS = (-7.5, 3.0)
 """First and last node for S, in standard deviations from its mean."""
 
+_FAR = (-25.0, -18.0, -13.0, -10.0)
+"""Further nodes: for small K the distribution of S has a long tail to the left."""
+
 _MOST_EVALUATIONS = 4_000_000
 """Nodes times pairs that are affordable."""
 
@@ -122,7 +125,8 @@ def pair_loss_upper(right: Floats, rival: Floats, K: float, margin: float, expon
     # So many nodes that S moves the threshold by 0.01 standard deviations of rho from one to the next, which
     # costs less than a thousandth; fewer when that would take many seconds.
     wanted = 8 + int((_ENDS[1] - _ENDS[0]) * 2 * exponent * margin / 0.01)
-    nodes = np.linspace(*_ENDS, min(wanted, 60, max(12, _MOST_EVALUATIONS // max(1, len(open_)))))
+    near = np.linspace(*_ENDS, min(wanted, 60, max(12, _MOST_EVALUATIONS // max(1, len(open_)))))
+    nodes = np.concatenate([_FAR, near])
     losses[open_] = in_blocks(partial(cut, nodes=nodes), right[open_], rival[open_])
     return losses
 
