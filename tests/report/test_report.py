@@ -342,6 +342,24 @@ def test_the_file_is_the_returned_text(tmp_path):
     assert os.listdir(tmp_path) == ["report.html"]
 
 
+def test_a_failed_write_leaves_the_old_report_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        to_html(guarantee(), path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["report.html"]
+    with pytest.raises(IsADirectoryError, match="folder"):
+        to_html(guarantee(), tmp_path)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        to_html(guarantee(), tmp_path / "nowhere" / "report.html")
+
+
 def test_without_jinja2_the_message_says_what_to_install(monkeypatch):
     page._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)

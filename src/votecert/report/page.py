@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from votecert.certificate.record import Certificate
 from votecert.certificate.table import CertificateTable
+from votecert.files.atomic import write_atomically
 from votecert.report import summary, tables
 from votecert.report.charts import curve, histogram
-from votecert.report.files import write_atomically
 from votecert.report.growth import growth
 from votecert.report.margins import Margins, read_margins
 from votecert.report.text import chance, confidence, scalar, share, visible

@@ -108,7 +108,7 @@ def comparison(table: CertificateTable, certificate: Certificate) -> list[Row]:
 
 def _as_learned(other: Certificate, certificate: Certificate) -> Certificate:
     """Where the weights come from, put back: handed to ``compare`` as numbers, learned ones look given."""
-    if certificate.origin == "learned" and same_vote(other, certificate):
+    if certificate.origin == "learned" and same_weights(other, certificate):
         return replace(other, origin="learned")
     return other
 
@@ -141,9 +141,16 @@ def same_vote(one: Certificate, other: Certificate) -> bool:
     """Whether two certificates speak about the same vote on equally many rows."""
     return (
         one.terms.n_rows == other.terms.n_rows
-        and one.weights.shape == other.weights.shape
-        and bool(np.allclose(one.weights, other.weights, rtol=0, atol=1e-9))
+        and same_weights(one, other)
+        and one.offsets.shape == other.offsets.shape
         and bool(np.allclose(one.offsets, other.offsets, rtol=0, atol=1e-9))
+    )
+
+
+def same_weights(one: Certificate, other: Certificate) -> bool:
+    """Whether the voters have the same weights in two votes."""
+    return one.weights.shape == other.weights.shape and bool(
+        np.allclose(one.weights, other.weights, rtol=0, atol=1e-9)
     )
 
 
