@@ -1,0 +1,195 @@
+"""The ``occam`` bound: exact against many digits, honest about its masses, valid for learned votes."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from votecert._split import in_fitting_part
+from votecert.ballots import Ballots
+from votecert.bounds.base import Terms
+from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, roundings, whole_choice
+from votecert.bounds.occam_prior import OccamPrior
+from votecert.learning.whole_votes import learn_occam
+from votecert.numerics.arithmetic import exact
+from votecert.numerics.binomial import clopper_pearson_upper
+from votecert.scores import Scores
+
+SPLIT = {"list": "split", "split": 0.25, "seed": 0}
+
+
+def terms_of(choice, errors: int, rows: int, delta: float = 0.05) -> Terms:
+    votes = np.array(choice["votes"])
+    return Terms(
+        n_rows=rows,
+        n_voters=len(votes),
+        n_classes=len(choice["offsets"]),
+        n_outputs=len(choice["offsets"]),
+        delta=delta,
+        weights=tuple(votes / votes.sum()),
+        choice=choice,
+        statistics={"errors": errors, "rows": rows, "ties": 0},
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    votes=st.lists(st.integers(0, 12), min_size=1, max_size=10).filter(any),
+    offsets=st.lists(st.integers(0, 3), min_size=2, max_size=4),
+    rows=st.integers(1, 5000),
+    share=st.floats(0, 1),
+    delta=st.sampled_from([1e-6, 0.05, 0.5]),
+    declared=st.sampled_from([NO_LIST, SPLIT]),
+)
+def test_outward_against_forty_digits(votes, offsets, rows, share, delta, declared):
+    choice = whole_choice(np.array(votes), np.array(offsets), declared=declared)
+    terms = terms_of(choice, errors=int(share * rows), rows=rows, delta=delta)
+    outward = Occam().from_terms(terms).risk
+    precise = min(1, Occam().formula(exact(40), terms).risk)
+    assert precise <= outward <= precise + 1e-8
+
+
+def test_fitted_members_cost_their_share_and_nothing_for_their_numbers():
+    for member, share in MEMBERS.items():
+        choice = whole_choice(np.array([123456, 7, 999]), np.array([0, 31]), declared=SPLIT, member=member)
+        found = Occam().from_terms(terms_of(choice, errors=3, rows=750))
+        expected = clopper_pearson_upper(3, 750, math.log(0.05 * 0.3 * share))
+        assert found.risk == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_shares_sum_to_at_most_one():
+    assert sum(MEMBERS.values()) == 1
+    whole = Occam().whole_mass(SPLIT)
+    assert whole + Fraction(Occam().list_mass) == 1
+    assert Occam().whole_mass(NO_LIST) == 1
+
+
+def test_everybody_is_nearly_the_test_set_bound():
+    choice = whole_choice(np.ones(100, dtype=int), np.zeros(2, dtype=int), declared=SPLIT)
+    risk = Occam().from_terms(terms_of(choice, errors=2261, rows=13024)).risk
+    assert risk < 1.01 * float(clopper_pearson_upper(2261, 13024, math.log(0.05)))
+
+
+def test_options_are_plain_values_and_make_the_bound_again():
+    bound = Occam(prior=OccamPrior(everybody=0.5, single=0.2), list_mass=0.1)
+    assert Occam(**json.loads(json.dumps(bound.options()))) == bound
+
+
+def test_refuses_a_list_mass_of_one():
+    with pytest.raises(ValueError, match="list_mass"):
+        Occam(list_mass=1.0)
+
+
+def test_a_vote_outside_the_prior_says_nothing():
+    choice = whole_choice(np.array([1, 2]), np.array([1, 1]))
+    assert Occam().from_terms(terms_of(choice, errors=0, rows=100)).risk == 1.0
+
+
+def test_all_rows_wrong_gives_one_and_says_why():
+    choice = whole_choice(np.array([1]), np.array([0, 0]))
+    found = Occam().from_terms(terms_of(choice, errors=9, rows=9))
+    assert found.risk == 1.0
+    assert "wrong" in found.reason
+
+
+class TestGivenWeights:
+    votes, y = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 1]] * 50), np.array([0, 1, 0, 1] * 50)
+
+    def test_are_rounded_and_the_rounded_vote_is_certified(self):
+        ballots = Ballots.from_votes(self.votes, self.y)
+        found = Occam().evaluate(ballots, np.array([0.5, 0.3, 0.2]), 0.05)
+        votes = found.terms.choice["votes"]
+        assert found.terms.weights == tuple(np.array(votes) / sum(votes))
+        assert found.terms.statistics["errors"] == ballots.errors(votes)
+        assert found.ledger == {"whole-number votes": 0.05}
+
+    def test_whole_multiples_are_kept(self):
+        weights = np.array([331, 330, 320]) / 981
+        assert [331, 330, 320] in [votes.tolist() for votes in roundings(weights)]
+
+    @pytest.mark.parametrize("d", [1, 7, 100, 3000])
+    def test_uniform_weights_are_everybody_once(self, d):
+        assert [1] * d in [votes.tolist() for votes in roundings(np.full(d, 1 / d))]
+
+    def test_voter_order_does_not_matter(self):
+        weights, order = np.array([0.47, 0.32, 0.21]), [2, 0, 1]
+        one = Occam().evaluate(Ballots.from_votes(self.votes, self.y), weights, 0.05)
+        other = Occam().evaluate(Ballots.from_votes(self.votes[:, order], self.y), weights[order], 0.05)
+        assert one.risk == other.risk
+
+    def test_soft_votes_too(self):
+        scores = np.stack([1 - 0.8 * self.votes, 0.2 + 0.8 * self.votes], axis=-1)
+        found = Occam().evaluate(Scores.from_scores(scores, self.y), np.array([0.6, 0.2, 0.2]), 0.05)
+        assert found.terms.statistics["errors"] == 0
+        assert found.risk < 0.1
+
+
+def test_the_certifying_rows_of_a_split_are_the_others():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400)
+    votes = np.where(rng.random((400, 3)) < 0.8, y[:, None], 1 - y[:, None])
+    choice = whole_choice(np.array([3, 2, 2]), np.array([0, 0]), declared=SPLIT, member="log-odds")
+    counted = Occam().measure(Ballots.from_votes(votes, y), np.ones(3) / 3, choice)
+    rows = ~in_fitting_part(400, 0.25, 0)
+    assert counted["rows"] == rows.sum()
+    majority = (votes[rows].sum(axis=1) >= 2).astype(int)
+    assert counted["errors"] == np.sum(majority != y[rows])
+
+
+def most_violations(n_draws: int, delta: float) -> int:
+    """More violations than these happen with probability 1e-6 when delta is the true rate."""
+    return int(binom.ppf(1 - 1e-6, n_draws, delta))
+
+
+class Population:
+    """A finite population: rows of votes with a probability of label 1, all equally likely."""
+
+    def __init__(self, seed: int, n_points: int, d: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.votes = rng.integers(2, size=(n_points, d))
+        self.one = rng.choice([0.3, 0.5, 0.7], size=n_points)
+
+    def draw(self, rng: np.random.Generator, m: int) -> Ballots:
+        points = rng.integers(len(self.votes), size=m)
+        labels = (rng.random(m) < self.one[points]).astype(int)
+        return Ballots.from_votes(self.votes[points], labels, classes=[0, 1])
+
+    def risk(self, choice) -> float:
+        """The exact error of the vote: ties go to class 0."""
+        ones = self.votes @ choice["votes"] + choice["offsets"][1]
+        zeros = (1 - self.votes) @ choice["votes"] + choice["offsets"][0]
+        return float(np.mean(np.where(ones > zeros, 1 - self.one, self.one)))
+
+
+@pytest.mark.parametrize("split", [0.0, 0.25])
+def test_learned_certificates_hold(split):
+    delta, n_draws = 0.3, 60
+    population = Population(seed=1, n_points=400, d=30)
+    rng = np.random.default_rng(2)
+    violated, unpaid = 0, 0
+    for draw in range(n_draws):
+        found = learn_occam(population.draw(rng, 50), delta, split=split, random_state=draw)
+        truth = population.risk(found.terms.choice)
+        counted = found.terms.statistics
+        violated += truth > found.risk
+        unpaid += truth > clopper_pearson_upper(counted["errors"], counted["rows"], math.log(delta))
+    assert violated <= most_violations(n_draws, delta)
+    if split == 0.0:  # the same test catches a certificate that does not pay for the search
+        assert unpaid > most_violations(n_draws, delta)
+
+
+def test_coin_flip_pool():
+    # a thousand voters that toss coins, and labels that do: whatever is learned errs half of the time
+    delta, n_draws = 0.2, 20
+    rng = np.random.default_rng(3)
+    below = 0
+    for _ in range(n_draws):
+        y = rng.integers(2, size=20)
+        ballots = Ballots.from_votes(rng.integers(2, size=(20, 1000)), y, classes=[0, 1])
+        below += learn_occam(ballots, delta).risk < 0.5
+    assert below <= most_violations(n_draws, delta)

@@ -1,0 +1,157 @@
+"""The fitted list: its regressions are solved, its votes are whole numbers, and nothing upsets it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from sklearn.linear_model import LogisticRegression
+
+from votecert.ballots import Ballots
+from votecert.bounds.occam import MEMBERS
+from votecert.learning._electorate import electorate
+from votecert.learning._soft_electorate import SoftElectorate
+from votecert.learning._stacking import (
+    PENALTIES,
+    Penalty,
+    logistic_loss,
+    softmax_loss,
+    stacking_path,
+    stacking_problem,
+    stacking_weights,
+)
+from votecert.learning._starts import log_odds_weights
+from votecert.learning.fitted_list import RESOLUTION, fit_list, whole_numbers
+from votecert.scores import Scores
+
+
+def jury(m: int, accuracies, n_classes: int = 2, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=m)
+    right = rng.random((m, len(accuracies))) < np.asarray(accuracies)
+    return np.where(right, y[:, None], rng.integers(n_classes, size=right.shape)), y
+
+
+def voters(m: int, accuracies, n_classes: int = 2, seed: int = 0):
+    return electorate(Ballots.from_votes(*jury(m, accuracies, n_classes, seed), classes=range(n_classes)))
+
+
+def test_losses_have_their_gradients():
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.ones(20))
+    labels = rng.integers(3, size=20)
+    margins, totals = rng.normal(size=20), rng.normal(size=60)
+    assert (
+        check_grad(lambda x: logistic_loss(x, share)[0], lambda x: logistic_loss(x, share)[1], margins) < 1e-6
+    )
+    wrong = check_grad(
+        lambda x: softmax_loss(x, labels, share)[0], lambda x: softmax_loss(x, labels, share)[1], totals
+    )
+    assert wrong < 1e-6
+
+
+def test_losses_of_huge_margins_are_finite():
+    value, gradient = logistic_loss(np.array([-1e4, 1e4]), np.array([0.5, 0.5]))
+    assert value == pytest.approx(5e3)
+    assert np.isfinite(gradient).all()
+    value, gradient = softmax_loss(np.array([1e4, 0.0, 0.0, 1e4]), np.array([1, 1]), np.array([0.5, 0.5]))
+    assert value == pytest.approx(5e3)
+    assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "penalty", [Penalty(l1=0.005), Penalty(l1=0.0005), Penalty(l2=0.1), Penalty(l2=0.01)]
+)
+def test_weights_are_optimal(n_classes, penalty):
+    problem = stacking_problem(voters(800, np.linspace(0.1, 0.7, 40), n_classes))
+    (x,) = stacking_path(problem, [penalty])
+    _, residual = problem.loss(np.asarray(problem.design @ x, dtype=np.float64))
+    slope = np.asarray(problem.design.T @ residual)
+    slope = slope + problem.penalised * (penalty.l1 + penalty.l2 * x)
+    assert (x >= 0).all()
+    assert x.any()
+    assert np.abs(slope[x > 0]).max() < 1e-3
+    assert (slope[x == 0] > -1e-3).all()
+
+
+def test_agrees_with_another_solver():
+    votes, y = jury(2000, [0.8, 0.6, 0.5, 0.4])
+    signs = 2.0 * votes - 1
+    other = LogisticRegression(C=1 / (2000 * 0.01), fit_intercept=False, tol=1e-8).fit(signs, y)
+    problem = stacking_problem(electorate(Ballots.from_votes(votes, y)))
+    constants = problem.penalised < 1
+    problem.design[:, constants] = 0  # no intercept here
+    (x,) = stacking_path(problem, [Penalty(l2=0.01)])
+    np.testing.assert_allclose(np.sort(x[~constants]), np.sort(other.coef_[0]), atol=2e-3)
+
+
+def test_a_smaller_penalty_uses_more_voters():
+    found = stacking_weights(voters(500, np.linspace(0, 0.5, 30)), [Penalty(l1=0.1), Penalty(l1=0.001)])
+    assert np.count_nonzero(found[0]) < np.count_nonzero(found[1])
+
+
+def test_some_class_has_no_constant_votes():
+    rng = np.random.default_rng(0)
+    y = (rng.random(600) < 0.8).astype(int)
+    ballots = Ballots.from_votes(np.where(rng.random((600, 5)) < 0.7, y[:, None], 1 - y[:, None]), y)
+    for weights in stacking_weights(electorate(ballots)):
+        assert weights[5:].min() == 0.0
+    assert weights[6] > 0  # class 1 is common
+
+
+def test_log_odds_of_voters_that_may_abstain():
+    votes = [[0, 0], [1, None], [1, 1], [0, 1]] * 4
+    weights = log_odds_weights(electorate(Ballots.from_votes(votes, [0, 1, 1, 1] * 4, classes=[0, 1])))
+    np.testing.assert_allclose(weights, [np.log(13 / 5), np.log(13 / 1), 0, 0])
+
+
+def test_log_odds_give_no_weight_to_voters_worse_than_chance():
+    weights = log_odds_weights(voters(1000, [0.9, 0.0, 0.5], n_classes=4))
+    assert weights[1] < 0.15 < weights[2] < weights[0]
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+@pytest.mark.parametrize("m", [1, 5, 200])
+def test_all_members_are_whole_number_votes(m, n_classes):
+    fitted = fit_list(voters(m, [0.9, 0.5, 0.1], n_classes))
+    assert tuple(fitted) == tuple(MEMBERS)
+    assert len(MEMBERS) == 2 + len(PENALTIES)
+    for votes in fitted.values():
+        assert votes.dtype == np.int64
+        assert votes.min() >= 0
+        assert votes[:3].sum() > 0
+        assert votes.max() <= RESOLUTION
+        assert np.gcd.reduce(votes) == 1
+
+
+def test_members_of_soft_votes_and_of_abstaining_ones():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=300)
+    scores = rng.dirichlet(np.ones(3), size=(300, 4)) + 0.5 * np.eye(3)[y][:, None]
+    soft = Scores.from_scores(scores, y)
+    for votes in fit_list(SoftElectorate(soft)).values():
+        assert soft.errors(votes[:4], votes[4:]) < 100
+    votes, y = jury(300, [0.9, 0.8, 0.7])
+    table = votes.astype(object)
+    table[rng.random(votes.shape) < 0.2] = None
+    ballots = Ballots.from_votes(table, y, classes=[0, 1])
+    for member in fit_list(electorate(ballots)).values():
+        assert ballots.errors(member[:3], member[3:]) < 100
+
+
+def test_weights_that_are_all_zero_become_a_constant():
+    assert whole_numbers(np.zeros(5), n_voters=3).tolist() == [1, 1, 1, 4, 0]
+
+
+def test_rounding_keeps_the_proportions():
+    weights = np.array([0.7, 0.2, 1e-9, 0.05])
+    votes = whole_numbers(weights, n_voters=3)
+    np.testing.assert_allclose(votes / votes.max(), weights / weights.max(), atol=1e-6)
+
+
+def test_fits_do_not_depend_on_the_order_of_the_rows():
+    votes, y = jury(500, np.linspace(0.1, 0.7, 12), 3)
+    order = np.random.default_rng(1).permutation(500)
+    one, other = (
+        fit_list(electorate(Ballots.from_votes(v, t))) for v, t in ((votes, y), (votes[order], y[order]))
+    )
+    assert all(np.array_equal(one[name], other[name]) for name in MEMBERS)
