@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import betainccinv
 
 from votecert.numerics.binomial import clopper_pearson_upper, log_binomial_cdf
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+_SMALLEST_LOG = -600.0  # below, the level is too small for floats and the slower, exact way is taken
 _LEAST_GAIN = 1e-9  # nats below which a vote is not called better
 
 
@@ -37,10 +39,13 @@ class Judge:
     scale: float = 1.0
 
     def risk(self, errors: int, log_prior: float) -> float:
-        """The bound of one vote."""
-        if log_prior == -np.inf:
+        """The bound of one vote, good to about twelve digits: a guide, not a certificate."""
+        k, log_level = float(self._scaled(errors)), self.log_share + log_prior
+        if log_prior == -np.inf or k == self.n_rows:
             return 1.0
-        return float(clopper_pearson_upper(self._scaled(errors), self.n_rows, self.log_share + log_prior))
+        if log_level < _SMALLEST_LOG:
+            return float(clopper_pearson_upper(k, self.n_rows, log_level))
+        return float(betainccinv(k + 1, self.n_rows - k, np.exp(log_level)))
 
     def gains(self, errors: Ints, log_priors: Floats, bound: float) -> Floats:
         """How many nats each vote could lose and still be as good as ``bound``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 LARGEST_TOTAL = 100
 """Weights are rounded to 1, 2, ... so many votes in all."""
 
-_MOST_VOTES = 20_000  # votes that are enumerated at most
+_MOST_VOTES = 4_000  # votes that are enumerated at most
 _COUNTED = 20_000_000  # votes times rows times classes that are counted at most
 
 
@@ -29,7 +29,7 @@ def simple_votes(electorate: Electorate) -> Ints:
     return np.stack([everybody, *(everybody + constants), *(everybody + (d + 1) * constants), best])
 
 
-def rounded_votes(weights: Iterable[Floats], n_voters: int, largest: int = LARGEST_TOTAL) -> Ints:
+def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGEST_TOTAL) -> Ints:
     """Every different rounding of weights (of length d + c) to whole numbers, smallest first.
 
     Examples
@@ -47,14 +47,17 @@ def rounded_votes(weights: Iterable[Floats], n_voters: int, largest: int = LARGE
             if votes[:n_voters].any():
                 votes //= np.gcd.reduce(votes)
                 found.setdefault(votes.tobytes(), votes)
-    return np.array([*found.values()]).reshape(len(found), -1)
+    return np.array([*found.values()], dtype=np.int64).reshape(-1, len(weights[0]))
 
 
 def all_votes(electorate: Electorate) -> Ints:
     """All votes of N = 1, 2, ... in all without constants, as far as they can be counted in no time."""
     d, c = electorate.n_voters, electorate.n_classes
     most = min(_MOST_VOTES, _COUNTED // (electorate.n_rows * c))
-    votes = [vote for total in _totals(d, most) for vote in _ways_to_share(total, d)]
+    totals = [*_totals(d, most)]
+    if len(totals) < 2:  # single voters alone are not worth it: the best one is a simple vote
+        return np.zeros((0, d + c), dtype=np.int64)
+    votes = [vote for total in totals for vote in _ways_to_share(total, d)]
     return np.pad(np.array(votes, dtype=np.int64).reshape(-1, d), ((0, 0), (0, c)))
 
 
