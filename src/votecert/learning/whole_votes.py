@@ -171,6 +171,8 @@ class _Learner:
 
     def _best_whole_vote(self) -> Evaluation:
         finalists = sorted(self.found, key=lambda vote: vote.risk)[: _FINALISTS if self.sampled else 1]
+        if self.sampled:  # what looked better on the sample than everybody, once each, may not be
+            finalists.append(self.found[0])
         return self._smallest([self._choice(vote.votes) for vote in finalists], self.rows)
 
     def _best_member(self) -> Evaluation:
