@@ -87,6 +87,18 @@ def test_a_lower_risk_with_a_fresh_digest_fails(name):
     assert not vc.Certificate.from_json(json.dumps(content)).verify()
 
 
+def test_soft_votes_are_recounted_from_scores():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    right = rng.beta(4, 2, size=(200, 3))
+    scores = np.where(y[:, None, None] == [0, 1], right[:, :, None], 1 - right[:, :, None])
+    certificate = vc.certify(None, y, scores=scores)
+    assert certificate.predictor.kind == "soft"
+    assert certificate.verify(scores, y)
+    assert not certificate.verify(scores, 1 - y)
+    assert np.mean(certificate.predict(scores) != y) <= certificate.empirical_risk
+
+
 def test_other_rows_fail():
     votes, y = data()
     outcome = CERTIFICATES["dirichlet"].verify(votes, 1 - y)

@@ -180,7 +180,7 @@ class DirichletMarginPublished(DirichletMargin):
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
     is_guarantee: ClassVar[bool] = False
     caveat: ClassVar[str | None] = (
-        "NOT A GUARANTEE: the printed lemma is false (its exponent is too large by a factor of two)."
+        "The printed lemma is false: its exponent is too large by a factor of two."
     )
 
     def penalties(self, K: Floats, g: Floats, n_outputs: int) -> tuple[list[Floats], Floats]:

@@ -193,7 +193,7 @@ class DirichletStochasticPublished(DirichletStochastic):
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
     is_guarantee: ClassVar[bool] = False
     caveat: ClassVar[str | None] = (
-        "NOT A GUARANTEE: refuted by two voters, one always right and one always wrong."
+        "Refuted by two voters, one always right and one always wrong."
     )
 
     exponent: ClassVar[float] = 4.0

@@ -116,8 +116,8 @@ class Certificate:
             return f"Nothing can be said about the error of {what}{where}: {self.reason}"
         claim = f"errs on at most {percent(self.risk)} of new rows{where}"
         if not self.is_guarantee:
-            return f"NOT A GUARANTEE ({self.method.caveat}): {what} {claim}."
-        confidence = f"{100 * (1 - self.delta):.6g} %"
+            return f"NOT A GUARANTEE: {what} {claim}. {self.method.caveat}"
+        confidence = f"{100 - 100 * self.delta:.12g} %"
         return f"With confidence {confidence}, {what} (ties go to {TIE_RULE}) {claim}."
 
     @property
@@ -136,7 +136,7 @@ class Certificate:
                 else " (inferred from the rows; it is assumed that there are no others)."
             ),
         ]
-        if self.origin == "fixed":
+        if self.origin == "fixed" or self.bound == "test-set":
             listed.append("The weights were fixed without looking at these rows.")
         if self.group is not None:
             listed.append("The groups were fixed without looking at these rows.")

@@ -67,7 +67,8 @@ class CertificateTable:
         width = max([len(str(getattr(c, self.by))) for c in self.certificates] + [len(self.by)])
         lines = [f"{self.by:<{width}}  risk    empirical  note"]
         for certificate in self.certificates:
-            note = certificate.method.caveat or certificate.reason or ""
+            mark = "" if certificate.is_guarantee else "NOT A GUARANTEE: "
+            note = mark + (certificate.method.caveat or certificate.reason or "")
             lines.append(
                 f"{getattr(certificate, self.by)!s:<{width}}  {rounded_up(certificate.risk)}  "
                 f"{certificate.empirical_risk:.4f}     {note}".rstrip()

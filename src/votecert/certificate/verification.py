@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from votecert.ballots import Ballots
 from votecert.certificate.record import Certificate
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic, exact
 from votecert.predictor import scaled_votes
+from votecert.scores import Scores
 
 TOLERANCE = 1e-8
 """A certificate may lie this far above the exact value of its formula, and not at all below it."""
@@ -93,13 +94,21 @@ def _differences(certificate: Certificate, recomputed: float) -> list[str]:
     return problems
 
 
+def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots:
+    """The rows, encoded with the certificate's own classes; scores for a soft vote."""
+    terms, vote = certificate.terms, certificate.predictor
+    if vote.kind == "soft":
+        # Bounds that count errors take scores just as well.
+        return cast(Ballots, Scores.from_scores(votes, y, classes=list(vote.classes)))
+    abstain = terms.n_outputs > terms.n_classes
+    return Ballots.from_votes(votes, y, classes=list(vote.classes), can_abstain=abstain)
+
+
 def _recount(certificate: Certificate, votes: Any, y: Any) -> list[str]:
     if votes is None or y is None:
         raise ValueError("To recount the statistics both votes and y are needed.")
     terms, vote = certificate.terms, certificate.predictor
-    ballots = Ballots.from_votes(
-        votes, y, classes=list(vote.classes), can_abstain=terms.n_outputs > terms.n_classes
-    )
+    ballots = _read(certificate, votes, y)
     if (ballots.n_rows, ballots.n_voters) != (terms.n_rows, terms.n_voters):
         return [
             f"The certificate is about {terms.n_rows} rows and {terms.n_voters} voters, "
