@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import votecert as vc
-from votecert.planning import certificate_curve, rows_needed
+from votecert.planning import _typical_errors, certificate_curve, rows_needed
 
 
 def is_enough(m: int, target: float, error: float, level: float, assurance: float) -> bool:
@@ -45,6 +45,14 @@ def test_so_many_rows_certify_the_target(target, error):
 def test_the_curve_reaches_the_target_where_it_was_planned():
     rows = rows_needed(0.05, 0.03, 10)
     assert certificate_curve(0.03, 10, [rows])[0] <= 0.05 < certificate_curve(0.03, 10, [rows // 2])[0]
+
+
+@pytest.mark.parametrize("assurance", [0.05, 0.5, 0.99])
+@pytest.mark.parametrize("error", [0.0, 1e-6, 0.01, 0.3, 0.77])
+def test_typical_errors_are_quantiles(error, assurance):
+    rows = np.array([1, 2, 10, 777, 100_000])
+    found = _typical_errors(rows, error, assurance)
+    assert found.tolist() == binom.ppf(assurance, rows, error).tolist()
 
 
 def test_what_costs_rows():

@@ -49,9 +49,9 @@ def plain(text: object) -> str:
 def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """An empty table; columns named in ``numbers`` are set flush right."""
     made = Table(header_style="bold", box=None)
-    for column in columns:
+    for place, column in enumerate(columns):
         right = column in numbers
-        made.add_column(column, justify="right" if right else "left", no_wrap=right)
+        made.add_column(column, justify="right" if right else "left", no_wrap=right or place == 0)
     return made
 
 

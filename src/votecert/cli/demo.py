@@ -18,8 +18,6 @@ from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import noticing_interruption
 from votecert.cli.results import check_outputs, comparison, write_html
 from votecert.datasets import DATA_SETS, DataSet, load
-from votecert.stumps import DecisionStumps, paper_forest
-from votecert.voters import collect_votes
 
 NOTES = {
     "occam": "the certificate's bound, without its list of fitted votes",
@@ -95,6 +93,9 @@ def demo(
 
 def train(found: DataSet, seed: int) -> list[Electorate]:
     """Train the voters on a random half of the rows and ask them about the other half."""
+    from votecert.stumps import DecisionStumps, paper_forest
+    from votecert.voters import collect_votes
+
     order = np.random.default_rng(seed).permutation(len(found.y))
     fitting, certifying = np.array_split(order, 2)
     X, y = found.X[fitting], found.y[fitting]
@@ -138,7 +139,7 @@ def _models(seed: int) -> list[tuple[str, Any]]:
     ]
 
 
-def _stump_names(stumps: DecisionStumps, features: tuple[str, ...]) -> tuple[str, ...]:
+def _stump_names(stumps: Any, features: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         f"{feature} {sign} {threshold:.4g}"
         for feature, thresholds in zip(features, stumps.thresholds_, strict=True)

@@ -44,9 +44,11 @@ def write_atomically(path: str | PathLike[str], content: str | bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, _usual_mode(target))
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError):  # the user knows the file by its own name
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
 
 

@@ -1,0 +1,98 @@
+"""Votes in files, and two ways to run the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from typer.testing import CliRunner, Result
+
+from votecert.cli.app import app
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def invoke(tmp_path, monkeypatch) -> Command:
+    """Run a command in this process, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*arguments: object, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+
+    return run
+
+
+@pytest.fixture
+def start(tmp_path) -> Callable[..., subprocess.Popen[str]]:
+    """Start the installed command in a process of its own."""
+    script = Path(sys.executable).parent / "votecert"
+    command = [str(script)] if script.exists() else [sys.executable, "-m", "votecert"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    environment.pop("COLUMNS", None)
+    started: list[subprocess.Popen[str]] = []
+
+    def run(*arguments: object, **options) -> subprocess.Popen[str]:
+        settings = {
+            "cwd": tmp_path,
+            "env": environment | options.pop("env", {}),
+            "text": True,
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+        }
+        started.append(subprocess.Popen([*command, *map(str, arguments)], **settings | options))
+        return started[-1]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def run(start) -> Callable[..., tuple[int, str, str]]:
+    """Run the installed command to its end: exit code, stdout, stderr."""
+
+    def finish(*arguments: object, **options) -> tuple[int, str, str]:
+        stdin = options.pop("input", None)
+        if stdin is not None:
+            options["stdin"] = subprocess.PIPE
+        process = start(*arguments, **options)
+        out, err = process.communicate(stdin, timeout=120)
+        return process.returncode, out, err
+
+    return finish
+
+
+def jury(n_rows: int = 400, seed: int = 0) -> str:
+    """Three judges of differing quality, one of whom sometimes fails, and a person who knows better."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=n_rows)
+    lines = ["question,alice,bob,carol,region,human"]
+    for row, label in enumerate(truth):
+        votes = [("bad", "good")[label ^ (rng.random() > skill)] for skill in (0.95, 0.85, 0.7)]
+        if rng.random() < 0.1:
+            votes[2] = ""
+        lines.append(f"q{row},{','.join(votes)},{('eu', 'us')[row % 3 == 0]},{('bad', 'good')[label]}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def votes(tmp_path) -> str:
+    """Name of a csv file with a jury's votes."""
+    (tmp_path / "votes.csv").write_text(jury())
+    return "votes.csv"
+
+
+ROWS = ("--label", "human", "--ignore", "question", "--ignore", "region")

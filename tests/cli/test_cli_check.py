@@ -1,0 +1,180 @@
+"""``verify``, ``report``, ``bounds``, ``plan``."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from conftest import ROWS
+
+import votecert as vc
+
+
+@pytest.fixture
+def certificate(invoke, votes, tmp_path) -> dict[str, Any]:
+    assert invoke("certify", votes, *ROWS, "--json", "c.json").exit_code == 0
+    return json.loads((tmp_path / "c.json").read_text())
+
+
+def test_verify_from_the_statistics_and_from_the_rows(invoke, votes, certificate):
+    done = invoke("verify", "c.json")
+    assert done.exit_code == 0
+    assert "verifies: recomputed with 40 digits" in done.stdout
+    done = invoke("verify", "c.json", votes, *ROWS)
+    assert done.exit_code == 0, done.stderr
+    assert "recounted from the rows" in done.stdout
+    done = invoke("verify", "c.json", "--quiet")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_verify_with_other_rows(invoke, votes, certificate, tmp_path):
+    lines = (tmp_path / votes).read_text().splitlines()
+    lines[1] = ",".join(
+        "bad" if cell == "good" else "good" if cell == "bad" else cell for cell in lines[1].split(",")
+    )
+    flipped = lines[1].rsplit(",", 1)
+    lines[1] = flipped[0] + "," + ("good" if flipped[1] == "bad" else "bad")
+    (tmp_path / "other.csv").write_text("\n".join(lines))
+    done = invoke("verify", "c.json", "other.csv", *ROWS)
+    assert done.exit_code == 3
+    assert "on these rows" in done.stderr
+    (tmp_path / "fewer.csv").write_text("\n".join(lines[:-1]))
+    assert invoke("verify", "c.json", "fewer.csv", *ROWS).exit_code == 3
+
+
+def leaves(content: Any, path: tuple = ()) -> Iterator[tuple]:
+    """The paths to all values in nested JSON."""
+    if isinstance(content, dict | list) and content:
+        for key in content if isinstance(content, dict) else range(len(content)):
+            yield from leaves(content[key], (*path, key))
+    else:
+        yield path
+
+
+def edited(value: Any) -> list[Any]:
+    """Values that somebody may put instead."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int | float):
+        return [value * 0.5 + 0.001, "many"]
+    if isinstance(value, str):
+        return [value + " ", 7]
+    return [1]
+
+
+def test_whichever_field_is_edited_it_does_not_verify(invoke, certificate, tmp_path):
+    for path in leaves(certificate):
+        for value in edited(_at(certificate, path)):
+            changed = copy.deepcopy(certificate)
+            _at(changed, path[:-1])[path[-1]] = value
+            (tmp_path / "t.json").write_text(json.dumps(changed))
+            done = invoke("verify", "t.json")
+            assert done.exit_code == 3, (path, value, done.stdout)
+            assert "does not verify" in done.stderr
+
+
+def test_whichever_field_is_removed_or_added_it_does_not_verify(invoke, certificate, tmp_path):
+    for name in certificate:
+        changed = {key: value for key, value in certificate.items() if key != name}
+        (tmp_path / "t.json").write_text(json.dumps(changed))
+        assert invoke("verify", "t.json").exit_code == 3, name
+    (tmp_path / "t.json").write_text(json.dumps(certificate | {"risk_in_truth": 0.0}))
+    assert invoke("verify", "t.json").exit_code == 3
+    (tmp_path / "t.json").write_text(json.dumps([certificate, certificate | {"risk": 0.0}]))
+    assert invoke("verify", "t.json").exit_code == 3
+
+
+def test_a_new_digest_does_not_help(invoke, certificate, tmp_path):
+    """Whoever lowers the risk and signs again is found out by the arithmetic."""
+    from votecert.certificate.serial import digest
+
+    for path, value in ((("risk",), 0.01), (("terms", "n_rows"), 4000), (("terms", "delta"), 0.9)):
+        changed = copy.deepcopy(certificate)
+        _at(changed, path[:-1])[path[-1]] = value
+        changed["digest"] = digest(changed)
+        (tmp_path / "t.json").write_text(json.dumps(changed))
+        assert invoke("verify", "t.json").exit_code == 3, path
+
+
+def _at(content: Any, path: tuple) -> Any:
+    for key in path:
+        content = content[key]
+    return content
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("", 2), ("{", 2), ("[" * 100_000, 2), ("[]", 2), ("{}", 3), ("7", 3), ("[null]", 3)]
+)
+def test_what_is_no_certificate(invoke, tmp_path, text, code):
+    (tmp_path / "t.json").write_text(text)
+    for command in ("verify", "report"):
+        done = invoke(command, "t.json")
+        assert done.exit_code == code
+        assert "t.json" in done.stderr
+
+
+def test_reports(invoke, votes, certificate, tmp_path):
+    done = invoke("report", "c.json", votes, *ROWS, "--title", "Jury")
+    assert done.exit_code == 0, done.stderr
+    with_rows = (tmp_path / "votecert-report.html").read_text()
+    assert "Jury" in with_rows
+    invoke("report", "c.json", "--html", "short.html")
+    assert len((tmp_path / "short.html").read_text()) < len(with_rows)
+
+
+def test_model_cards(invoke, certificate, tmp_path):
+    done = invoke("report", "c.json", "--markdown", "-")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("## Risk certificate")
+    invoke("report", "c.json", "--markdown", "card.md")
+    assert (tmp_path / "card.md").read_text() == done.stdout
+    assert not (tmp_path / "votecert-report.html").exists()
+
+
+def test_no_report_on_an_edited_certificate(invoke, certificate, tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps(certificate | {"risk": 0.001}))
+    assert invoke("report", "t.json").exit_code == 3
+    assert not (tmp_path / "votecert-report.html").exists()
+
+
+def test_a_report_on_one_of_several_bounds(invoke, votes, tmp_path):
+    invoke("compare", votes, *ROWS, "--json", "all.json")
+    done = invoke("report", "all.json")
+    assert done.exit_code == 2
+    assert "choose one with --bound" in done.stderr
+    assert invoke("report", "all.json", "--bound", "so").exit_code == 0
+
+
+def test_groups_need_their_column(invoke, votes, tmp_path):
+    rows = ("--label", "human", "--ignore", "question")
+    invoke("certify", votes, *rows, "--group", "region", "--json", "g.json")
+    done = invoke("verify", "g.json", votes, *rows)
+    assert done.exit_code == 2
+    assert "--group" in done.stderr
+    assert invoke("report", "g.json").exit_code == 0
+
+
+def test_bounds(invoke):
+    done = invoke("bounds")
+    assert done.exit_code == 0
+    for name, bound in vc.BOUNDS.items():
+        assert name in done.stdout
+        one = invoke("bounds", name)
+        assert bound.title in one.stdout
+        assert "@" in one.stdout
+    assert [one["id"] for one in json.loads(invoke("bounds", "--json").stdout)] == list(vc.BOUNDS)
+    assert invoke("bounds", "nonsense").exit_code == 2
+
+
+def test_plan(invoke):
+    done = invoke("plan", "--target", 0.05, "--error", 0.03, "--voters", 10, "--fixed")
+    assert done.exit_code == 0
+    assert "286 labelled rows certify a risk of at most 0.05" in done.stdout
+    done = invoke("plan", "--target", 0.05, "--error", 0.03, "--voters", 10, "--fixed", "--quiet")
+    assert done.stdout == "286\n"
+    done = invoke("plan", "--target", 0.03, "--error", 0.05, "--voters", 10)
+    assert done.exit_code == 2
+    assert "must lie above the expected error" in done.stderr

@@ -1,0 +1,152 @@
+"""The installed command as others see it: processes, signals, pipes, full disks."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from conftest import ROWS, jury
+
+import votecert as vc
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits as POSIX has them")
+
+
+def test_every_command_once(run, votes, tmp_path):
+    certify = ("certify", votes, *ROWS, "--json", "c.json", "--max-risk")
+    for arguments, code, words in (
+        (["--version"], 0, f"votecert {vc.__version__}"),
+        ([*certify, "0.3"], 0, "at most"),
+        ([*certify, "0.001"], 1, "at most"),
+        (["compare", votes, *ROWS, "--bounds", "fo,so"], 0, "fo"),
+        (["learn", votes, *ROWS], 0, "alice"),
+        (["verify", "c.json"], 0, "verifies"),
+        (["report", "c.json", "--markdown", "-"], 0, "## Risk certificate"),
+        (["bounds"], 0, "occam"),
+        (["plan", "-t", "0.05", "-e", "0.03", "-n", "5"], 0, "labelled rows"),
+    ):
+        found, out, err = run(*arguments)
+        assert found == code, err
+        assert words in out
+        assert "\x1b" not in out + err
+    (tmp_path / "c.json").write_text((tmp_path / "c.json").read_text().replace("hard vote", "HARD vote"))
+    found, out, err = run("verify", "c.json")
+    assert (found, out) == (3, "")
+    assert "does not verify" in err
+
+
+def test_stdin(run):
+    code, out, err = run("certify", "-", *ROWS, "--quiet", input=jury())
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"0\.\d{4}\n", out)
+
+
+@posix
+def test_interrupted_while_reading(start, tmp_path):
+    process = start("certify", "-", "--label", "y", "--json", "c.json", stdin=subprocess.PIPE)
+    process.stdin.write("a,y\n" + "1,0\n0,1\n" * 1000)
+    process.stdin.flush()
+    assert "Reading standard input ..." in process.stderr.readline()  # said after two seconds
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Interrupted" in err
+    assert "Traceback" not in err
+    assert os.listdir(tmp_path) == []
+
+
+@posix
+def test_interrupted_while_learning(start, tmp_path):
+    """The best vote so far is certified, and the files are whole."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(6, size=30_000)
+    votes = np.where(rng.random((30_000, 150)) < 0.25, y[:, None], rng.integers(6, size=(30_000, 150)))
+    np.savez(tmp_path / "v.npz", votes=votes.astype(np.uint8), y=y.astype(np.uint8))
+    process = start("certify", "v.npz", "--json", "c.json")
+    for line in process.stderr:
+        if "Certifying ..." in line:
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 130, err
+    assert "With confidence 95 %" in out
+    assert "best vote found until then" in err
+    assert vc.Certificate.from_json((tmp_path / "c.json").read_text()).verify()
+    assert sorted(os.listdir(tmp_path)) == ["c.json", "v.npz"]
+
+
+@posix
+def test_full_disk(run, votes, tmp_path):
+    """No file may grow beyond a kilobyte: the certificate does not fit, and nothing of it is left."""
+    import resource
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    (tmp_path / "old.json").write_text("old")
+    code, _, err = run("certify", votes, *ROWS, "--json", "old.json", preexec_fn=limit)
+    assert code == 2, err
+    assert "old.json: File too large" in err
+    assert (tmp_path / "old.json").read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["old.json", votes]
+
+
+@posix
+def test_read_only_folder(run, votes, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    if os.access(locked, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    code, out, err = run("certify", votes, *ROWS, "--json", "locked/c.json")
+    assert (code, out) == (2, "")
+    assert "cannot be written to" in err
+    assert os.listdir(locked) == []
+
+
+@posix
+def test_a_reader_that_has_enough(start):
+    process = start("bounds", "--json")
+    process.stdout.close()
+    err = process.stderr.read()
+    assert process.wait(timeout=60) in (0, 141)
+    assert "Traceback" not in err
+
+
+def test_without_the_extra_packages():
+    program = "import sys; sys.modules['typer'] = None; import votecert.cli; sys.exit(votecert.cli.main())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "votecert: the command line needs typer: pip install 'votecert[cli]'\n"
+
+
+def test_shell_completion(run):
+    words = {"COMP_WORDS": "votecert certify --bound dirichlet-m", "COMP_CWORD": "3"}
+    code, out, _ = run(env={"_VOTECERT_COMPLETE": "complete_bash", **words})
+    assert code == 0
+    assert out.split() == ["dirichlet-margin", "dirichlet-margin-published"]
+
+
+def test_colours_are_left_out_where_nobody_wants_them(run, votes):
+    _, out, err = run("certify", votes, *ROWS, env={"NO_COLOR": "1", "FORCE_COLOR": "1"})
+    assert not re.search(r"\x1b\[[\d;]*3\dm", out + err)
+
+
+def test_long_work_is_told_once_and_not_when_quiet(monkeypatch, capsys):
+    from votecert.cli import console
+
+    monkeypatch.setattr(console, "PATIENCE", 0.0)
+    for quiet, expected in ((False, "Counting ...\n"), (True, "")):
+        with console.Talk(quiet).wait("Counting") as waiting:
+            told = threading.Event()
+            told.wait(0.2)
+            waiting.advance(1, 2)
+            waiting.news({"value": 0.5})
+        assert capsys.readouterr().err == expected
