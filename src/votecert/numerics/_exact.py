@@ -72,13 +72,13 @@ class ExactArithmetic:
         q, c = min(self.number(1), self.number(q)), self.number(c)
         if q == 1 or self._mp.isinf(c):
             return self.number(1)
-        return self._bisect(lambda p: self._kl(q, p) <= c, q, self.number(1))
+        return self._root(lambda p: self._kl(q, p) - c, q, self.number(1))
 
     def kl_inverse_lower(self, q: Number, c: Number) -> Number:
         q, c = max(self.number(0), self.number(q)), self.number(c)
         if q == 0 or self._mp.isinf(c):
             return self.number(0)
-        return self._bisect(lambda p: self._kl(q, p) <= c, q, self.number(0))
+        return self._root(lambda p: self._kl(q, p) - c, q, self.number(0))
 
     def mixture_inverse(self, q: Number, c: Number, m: int) -> Number:
         q, c = min(self.number(1), self.number(q)), self.number(c)
@@ -90,11 +90,11 @@ class ExactArithmetic:
         grid = [low * (6 / low) ** (self.number(j) / (_N_CATONI - 1)) for j in range(_N_CATONI)]
         shrink = [1 - self._mp.exp(-C) for C in grid]
 
-        def below(p: Number) -> bool:
+        def gap(p: Number) -> Number:
             terms = [-m * (self._mp.log(1 - p * s) + C * q) for C, s in zip(grid, shrink, strict=True)]
-            return bool(self.log_sum_exp([*terms, m * self._kl(q, p) - log_xi]) <= log_mean)
+            return self.log_sum_exp([*terms, m * self._kl(q, p) - log_xi]) - log_mean
 
-        return self._bisect(below, q, self.number(1))
+        return self._root(gap, q, self.number(1))
 
     def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> Number:
         pairs = [(self.number(t), self.number(p)) for t, p in zip(theta, pi, strict=True) if t > 0]
@@ -144,7 +144,7 @@ class ExactArithmetic:
             return self.number(1)
         log_ways = self.log_binomial(m, k)
         p = self.kl_inverse_upper(self.number(k) / m, -log_delta / m)
-        # The error after a step is about the square of that step over the width of the tail, at least 1e-6 p.
+        # The error after a step is its square over the width of the tail, which is at least 1e-6 min(p, 1-p).
         stop = self.number(10) ** -(self.digits / 2 + 8)
         while p < 1:  # at one the limit is closer to one than the working precision
             room = 1 - p
@@ -153,7 +153,7 @@ class ExactArithmetic:
             log_slope += k * self._mp.log(p) if k else 0
             step = (log_delta - log_tail) * self._mp.exp(log_tail - log_slope)
             p -= step
-            if abs(step) <= stop * p:
+            if abs(step) <= stop * min(p, room):
                 break
         return min(p, self.number(1))
 
@@ -164,15 +164,20 @@ class ExactArithmetic:
         right = (1 - q) * self._mp.log((1 - q) / (1 - p)) if q < 1 else 0
         return wrong + right
 
-    def _bisect(self, holds: Callable[[Number], bool], inside: Number, outside: Number) -> Number:
-        """Return where ``holds`` ends between ``inside`` (true) and ``outside`` (false)."""
-        for _ in range(int(3.33 * self._mp.dps) + 2):
+    def _root(self, gap: Callable[[Number], Number], inside: Number, outside: Number) -> Number:
+        """Return the root of ``gap`` between ``inside`` (zero or less) and ``outside`` (above, or infinite).
+
+        Bisection until the ends are close and finite, then the bracketing method of Anderson and Bjorck.
+        """
+        for i in range(int(3.33 * self._mp.dps) + 2):
+            if i >= 24 and not self._mp.isinf(gap(outside)):
+                break
             middle = (inside + outside) / 2
-            if holds(middle):
-                inside = middle
-            else:
-                outside = middle
-        return inside
+            inside, outside = (middle, outside) if gap(middle) <= 0 else (inside, middle)
+        else:
+            return inside
+        tolerance = self.number(10) ** -(self.digits + 10)
+        return self._mp.findroot(gap, (inside, outside), solver="anderson", tol=tolerance, verify=False)
 
     def _memo(self, function: Callable[[Number], Number]) -> Callable[[Number], Number]:
         """Remember values: equal weights are common and these functions are slow."""

@@ -24,12 +24,13 @@ _REMAINDER = _BERNOULLI / (_ORDER * (_ORDER - 1.0))
 _REMAINDER_SLOPE = -_BERNOULLI / _ORDER
 
 
-def excess(numerator: ArrayLike, denominator: ArrayLike) -> Array:
+def excess(numerator: ArrayLike, denominator: ArrayLike, difference: ArrayLike | None = None) -> Array:
     """Return ``r - 1 - log r`` for ``r = numerator / denominator``, to full relative precision.
 
     It is never negative and zero only at ``r = 1``.  Around ``r = 1`` the plain expression cancels, so
     there ``log(1 + x) = 2 artanh(s)`` with ``s = x / (2 + x)`` is summed and its first term is combined
-    with ``x`` by hand.
+    with ``x`` by hand.  Give ``difference = numerator - denominator`` when it is known more exactly than the
+    two numbers tell.
 
     Examples
     --------
@@ -40,10 +41,11 @@ def excess(numerator: ArrayLike, denominator: ArrayLike) -> Array:
     """
     top = floats(numerator)
     bottom = floats(denominator)
+    gap = top - bottom if difference is None else floats(difference)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = top / bottom
         direct = ratio - 1.0 - np.log(ratio)
-        x = (top - bottom) / bottom
+        x = gap / bottom
         near = np.abs(x) < 0.1
         x = np.where(near, x, 0.0)
     s = x / (2.0 + x)

@@ -166,7 +166,7 @@ def exact(digits: int = 40) -> Arithmetic:
 
 def _nudge(value: float) -> float:
     """Move up by a few units in the last place: library functions may be off by one or two."""
-    return value + _ULPS * abs(value)
+    return value if math.isinf(value) else value + _ULPS * abs(value)
 
 
 def _beta_slack(K: Number) -> float:

@@ -91,7 +91,7 @@ def _with_limits(value: Array, x: Array, a: Array, b: Array) -> Array:
 
 def _integrate(x: Array, a: Array, b: Array) -> Array:
     """Return value and derivatives, stacked, for one block of rows."""
-    x = np.clip(x, 1e-300, 1.0 - _EPS / 2)
+    x = np.clip(x, 1e-200, 1.0 - _EPS / 2)
     swapped = a > b
     small = np.maximum(np.minimum(a, b), _SMALLEST_PARAMETER)
     large = np.maximum(np.maximum(a, b), _SMALLEST_PARAMETER)

@@ -28,6 +28,7 @@ __all__ = [
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = 1e-300
+_SMALLEST_RISK = 1e-290
 
 
 def binary_kl(q: ArrayLike, p: ArrayLike) -> Array:
@@ -47,8 +48,8 @@ def binary_kl(q: ArrayLike, p: ArrayLike) -> Array:
     """
     q, p = floats(q), floats(p)
     with np.errstate(invalid="ignore"):
-        wrong = np.where(q > 0.0, q * excess(p, q), p)
-        right = np.where(q < 1.0, (1.0 - q) * excess(1.0 - p, 1.0 - q), 1.0 - p)
+        wrong = np.where(q > _SMALLEST_RISK, q * excess(p, q), p)
+        right = np.where(q < 1.0, (1.0 - q) * excess(1.0 - p, 1.0 - q, q - p), 1.0 - p)
     return np.asarray(wrong + right)
 
 
@@ -69,7 +70,8 @@ def kl_inverse_upper(q: ArrayLike, c: ArrayLike) -> Array:
     array([0., 1., 1.])
     """
     q, c = _checked(q, c)
-    root = in_blocks(_solve_upward, q, c)
+    # Next to zero the formulas underflow; a slightly larger risk is outward.
+    root = in_blocks(_solve_upward, np.where(q > 0.0, np.maximum(q, _SMALLEST_RISK), 0.0), c)
     rounded = np.minimum(1.0, root * (1.0 + 4.0 * _EPS))
     return np.where(c == 0.0, q, rounded)
 
@@ -85,8 +87,9 @@ def kl_inverse_lower(q: ArrayLike, c: ArrayLike) -> Array:
     array([0., 0., 1.])
     """
     q, c = _checked(q, c)
-    root = in_blocks(_solve_downward, q, c)
-    return np.where(c == 0.0, q, root * (1.0 - 4.0 * _EPS))
+    root = in_blocks(_solve_downward, np.maximum(q, _SMALLEST_RISK), c)
+    rounded = np.where(q < _SMALLEST_RISK, 0.0, root * (1.0 - 4.0 * _EPS))
+    return np.where(c == 0.0, q, rounded)
 
 
 def kl_inverse_upper_gradient(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array, Array]:
@@ -176,7 +179,11 @@ def catoni_phi(C: ArrayLike, p: ArrayLike) -> Array:
     1.0
     """
     C, p = floats(C), floats(p)
-    return -np.log1p(p * np.expm1(-C)) / C
+    lost = -p * np.expm1(-C)
+    with np.errstate(divide="ignore"):
+        # When most is lost, add up what remains instead: exp(-C) may vanish against one.
+        remains = np.where(lost < 0.5, np.log1p(-lost), np.logaddexp(np.log1p(-p), np.log(p) - C))
+    return -remains / C
 
 
 def catoni_phi_inverse(C: ArrayLike, x: ArrayLike) -> Array:
@@ -207,7 +214,7 @@ def _enlarge(c: Array) -> Array:
 
     Beyond 1e6 the answer is 0 or 1 in floating point, so ``c`` is cut there to keep squares finite.
     """
-    return np.minimum(c, 1e6) * (1.0 + 1e-12) + np.minimum(c, 1e-15)
+    return np.clip(c, _SMALLEST_RISK, 1e6) * (1.0 + 1e-12) + np.minimum(c, 1e-15)
 
 
 def _solve_upward(q: Array, c: Array) -> Array:
@@ -226,24 +233,24 @@ def _solve(q: Array, c: Array, side: float) -> Array:
     ``q(1-q)`` plain logarithms cancel, but ``|p - q| = sqrt(2cq(1-q))`` is as close already.
     """
     entropy, variance = _entropy(q), q * (1.0 - q)
-    # One representable number away from q the slope is never exactly zero.
-    low, high = (
-        (np.nextafter(q, 1.0), np.ones_like(q)) if side > 0.0 else (np.zeros_like(q), np.nextafter(q, 0.0))
-    )
-    limit = q + side * np.sqrt(2.0 * c * variance)
+    low, high = (q, np.ones_like(q)) if side > 0.0 else (np.zeros_like(q), q)
     p = q + side * _starting_distance(q, c, entropy, side)
     for _ in range(3):
         p = _inside(p, low, high)
         gap = -entropy - c - q * np.log(p) - (1.0 - q) * np.log1p(-p)
-        distance = p - q
-        square = distance * distance
-        bend = 0.5 * gap * (square + variance) / np.maximum(square, _TINY)
-        p -= gap * p * (1.0 - p) / (distance * np.maximum(1.0 - bend, 0.5))
-    p = np.where(c < 1e-8 * variance, limit, p)
+        distance = _distance(p, q, side)
+        bend = 0.5 * (gap + (gap / distance) * (variance / distance))
+        p -= gap * (p / distance) * (1.0 - p) / np.maximum(1.0 - bend, 0.5)
+    p = np.where(c < 1e-8 * variance, q + side * np.sqrt(2.0 * c * variance), p)
     for _ in range(2):
         p = _inside(p, low, high)
-        p -= (binary_kl(q, p) - c) * p * (1.0 - p) / (p - q)
+        p -= (binary_kl(q, p) - c) * (p / _distance(p, q, side)) * (1.0 - p)
     return np.clip(p, low, high)
+
+
+def _distance(p: Array, q: Array, side: float) -> Array:
+    """Return ``p - q``, but at least one unit in the last place: there the slope must not vanish."""
+    return side * np.maximum(side * (p - q), _EPS / 2 * np.maximum(q, _TINY))
 
 
 def _starting_distance(q: Array, c: Array, entropy: Array, side: float) -> Array:
@@ -256,7 +263,7 @@ def _starting_distance(q: Array, c: Array, entropy: Array, side: float) -> Array
     exponent = -(c + entropy) / np.maximum(wall, _TINY)
     to_wall = np.where(wall < 0.5, wall - np.exp(exponent), -np.expm1(exponent) - back)
     quadratic = np.sqrt(c * np.minimum(0.5, 2.0 * wall))
-    closed = np.minimum(quadratic, c + np.sqrt(2.0 * c * back + c * c))
+    closed = np.minimum(quadratic, c + np.sqrt(c) * np.sqrt(2.0 * back + c))
     return np.minimum(closed, to_wall)
 
 

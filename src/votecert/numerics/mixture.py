@@ -114,9 +114,9 @@ def _solve(q: Array, c: Array, m: int) -> Array:
     for _ in range(_MAX_STEPS):
         inner = np.clip(p, _TINY, 1.0 - _EPS / 2)
         value, slope, _ = _mixture(q, inner, m)
-        step = np.maximum((value - enlarged) / slope, 0.0)
-        p = np.where(p < 1.0, np.maximum(inner - step, q), 1.0)
-        if np.all(step <= 1e-14 * p):
+        gap = value - enlarged
+        p = np.where(p < 1.0, np.maximum(inner - np.maximum(gap, 0.0) / slope, q), 1.0)
+        if np.all(gap <= 1e-15 + 1e-13 * enlarged):  # less is noise
             break
     return np.minimum(1.0, p * (1.0 + 4.0 * _EPS))
 
