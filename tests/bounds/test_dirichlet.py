@@ -1,0 +1,369 @@
+"""The Dirichlet certificate: its lemma, its formula in forty digits, its identities and its search."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from problems import Problem, ballots, independent, weights
+from scipy.special import betainc, betaincinv
+
+from votecert.ballots import Ballots
+from votecert.bounds import BOUNDS
+from votecert.bounds._row_losses import EXPONENTS, RowVotes, mean_loss_upper
+from votecert.bounds._row_search import central_losses
+from votecert.bounds.base import Terms
+from votecert.bounds.dirichlet import Dirichlet
+from votecert.numerics import beta_cdf, dirichlet_kl, log_maurer, mixture_inverse
+from votecert.numerics.arithmetic import OUTWARD
+
+DELTA = 0.05
+FACTOR_TWO, STOCHASTIC = BOUNDS["f2"], BOUNDS["dirichlet-stochastic"]
+PLAIN = Dirichlet(margins=(0.0,), prior_scales=(1.0,), prior_shares=(1.0,), inequality="kl", subset_share=0.0)
+
+
+def two_voters(m: int) -> Ballots:
+    """One voter always right, one always wrong: with equal weights every row is a tie, an error."""
+    return Ballots.from_votes(np.tile([0, 1], (m, 1)), np.zeros(m, dtype=int), classes=[0, 1])
+
+
+# The lemma: the tie of two classes is the worst case
+
+
+@pytest.mark.parametrize("loss", ["root", "difference"])
+def test_no_tie_of_two_among_many_classes_is_worse_than_a_tie_of_two_classes(loss):
+    """P(sampled vote wins by the margin | tie with shares a, a, K - 2a) <= tau_K(g), by quadrature over S."""
+    exponent = EXPONENTS[loss]
+    middle = (np.arange(4000) + 0.5) / 4000
+    for K, share, g in itertools.product(
+        [0.3, 1.0, 2.5, 5.0, 30.0, 400.0], [0.02, 0.1, 0.25, 0.4, 0.49], [0.001, 0.02, 0.1, 0.25, 0.45]
+    ):
+        a = share * K
+        S = np.maximum(betaincinv(2 * a, K - 2 * a, middle), 1e-300)
+        wins = betainc(a, a, np.clip(0.5 - g * S**-exponent, 0, 1)).mean()
+        tau = betainc(K / 2, K / 2, 0.5 - g)
+        assert wins <= tau * (1 + 1e-3) + 1e-7, (K, share, g)
+
+
+@pytest.mark.parametrize("loss", list(EXPONENTS))
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_a_sampled_vote_shares_every_error_with_chance_p(loss, n_classes):
+    """All ways in which few voters can vote, true class 0: p is below the simulated loss of each error."""
+    rng = np.random.default_rng(n_classes)
+    bound = Dirichlet(loss=loss)
+    for d in (2, 3, 4):
+        theta = rng.dirichlet(np.ones(d)) if d < 4 else np.full(4, 0.25)
+        K, g = 25.0, 0.05
+        tie = bound._tie(theta, n_classes)
+        p = float(beta_cdf(0.5 + g, K * tie[0], K * tie[1]))
+        xi = rng.dirichlet(K * theta, size=20_000)
+        for votes in itertools.product(range(n_classes), repeat=d):
+            cast = np.eye(n_classes)[list(votes)]
+            v, V = theta @ cast, xi @ cast
+            if v[0] <= v[1:].max() + 1e-12:
+                together = V[:, :1] + V[:, 1:]
+                lost = V[:, :1] - V[:, 1:] <= 2 * g * together ** (1 - EXPONENTS[loss])
+                lost &= V[:, 1:] > 0
+                assert lost.any(axis=1).mean() >= p - 5 * math.sqrt(0.25 / 20_000)
+
+
+def test_the_refuted_example_is_not_certified():
+    """The example that refutes the printed theorem: every vote errs, and the certificate says so."""
+    rows = two_voters(10_000)
+    bound = Dirichlet()
+    assert bound.evaluate(rows, np.array([0.5, 0.5]), DELTA).risk == 1
+    choice = {"concentration": 1000.0, "margin": bound.margins[6], "prior_scale": 1.0}
+    assert bound.at(rows, np.array([0.5, 0.5]), DELTA, choice).risk == 1
+
+
+# The formula
+
+
+def reference_risk(bound: Dirichlet, terms: Terms):
+    """The theorem, term by term, in forty digits."""
+    import precise
+    from mpmath import mp, mpf
+
+    mp.dps = precise.DIGITS
+    K, g, scale = (mpf(terms.choice[name]) for name in ("concentration", "margin", "prior_scale"))
+    alive = [(mpf(w), mpf(pi)) for w, pi in zip(terms.weights, terms.categorical_prior, strict=True) if w > 0]
+    d = terms.n_voters
+    kl = mpf(0)
+    if len(alive) > 1:
+        kl = precise.dirichlet_kl([K * w for w, _ in alive], [scale * d * pi for _, pi in alive])
+    share = mpf(bound.prior_shares[bound.prior_scales.index(terms.choice["prior_scale"])]) / len(
+        bound.margins
+    )
+    if len(alive) < d:
+        share *= mpf(bound.subset_share) / ((d - 1) * mp.binomial(d, len(alive)))
+    elif d > 1:
+        share *= 1 - mpf(bound.subset_share)
+    complexity = (kl - mp.log(share) - mp.log(mpf(terms.delta))) / terms.n_rows
+    q = mpf(terms.statistics["empirical"])
+    if bound.inequality == "mixture":
+        sampled = precise.mixture_inverse(q, complexity, terms.n_rows)
+    else:
+        sampled = precise.kl_inverse(q, complexity + mp.log(precise.maurer(terms.n_rows)) / terms.n_rows)
+    least = min(
+        max(
+            sum(w for (w, _), vote in zip(alive, votes, strict=True) if vote == k)
+            for k in range(terms.n_outputs)
+        )
+        for votes in itertools.product(range(terms.n_outputs), repeat=len(alive))
+    )
+    if bound.loss == "ratio":
+        least = max(
+            min(s for s in map(sum, subsets([w for w, _ in alive])) if s >= mpf(1) / terms.n_outputs - 1e-13),
+            max(w for w, _ in alive),
+        )
+    elif terms.n_outputs > 2:
+        least = max(mpf(1) / 2, max(w for w, _ in alive))
+    p = precise.beta_cdf(mpf(1) / 2 + g, K * min(least, 1 - least), K * least)
+    return min(mpf(1), sampled / p)
+
+
+def subsets(items):
+    return itertools.chain.from_iterable(itertools.combinations(items, n) for n in range(len(items) + 1))
+
+
+@pytest.mark.parametrize("inequality", ["mixture", "kl"])
+@pytest.mark.parametrize("loss", list(EXPONENTS))
+@pytest.mark.parametrize(
+    ("n_classes", "theta"),
+    [(2, (0.5, 0.3, 0.2)), (2, (0.4, 0.0, 0.35, 0.25)), (3, (0.3, 0.25, 0.25, 0.2)), (3, (0.7, 0.2, 0.1))],
+)
+def test_formula_agrees_with_forty_digits(n_classes, theta, loss, inequality):
+    pytest.importorskip("mpmath")
+    rows = independent(120, np.linspace(0.6, 0.95, len(theta)), n_classes).ballots()
+    bound = Dirichlet(loss=loss, inequality=inequality)
+    for K, margin, scale in [(7.5, 0, 1.0), (80.0, 4, 0.25), (900.0, 6, 64.0)]:
+        choice = {"concentration": K, "margin": bound.margins[margin], "prior_scale": scale}
+        found = bound.at(rows, np.array(theta), DELTA, choice)
+        precise = reference_risk(bound, found.terms)
+        assert precise - 1e-30 <= found.risk <= precise + 1e-8
+
+
+def test_the_reported_numbers_explain_the_risk():
+    found = Dirichlet().evaluate(ballots("three classes"), weights("uneven", 10), DELTA)
+    details = found.details
+    assert found.risk == pytest.approx(details["sampled_risk"] / details["error_chance"])
+    assert details["sampled_risk"] == pytest.approx(
+        float(mixture_inverse(details["empirical"], details["complexity"], 500))
+    )
+    assert found.terms.statistics["empirical"] == details["empirical"]
+    assert math.fsum(found.ledger.values()) <= DELTA * (1 + 1e-12)
+
+
+# Identities
+
+
+@pytest.mark.parametrize("K", [3.0, 50.0, 2000.0])
+def test_without_margin_it_is_the_factor_two_bound(K):
+    rows, theta = ballots("two classes"), np.full(10, 0.1)
+    theta[:2] = 0.15, 0.05  # sums to one half are possible
+    constant = math.log(2 * math.sqrt(rows.n_rows)) - log_maurer(rows.n_rows)
+    choice = {"concentration": K, "margin": 0.0, "prior_scale": 1.0}
+    ours = PLAIN.from_terms(PLAIN.at(rows, theta, DELTA, choice).terms)
+    theirs = FACTOR_TWO.at(rows, theta, DELTA * math.exp(constant), {"concentration": K})
+    assert ours.risk == pytest.approx(theirs.risk, abs=1e-8)
+    assert ours.risk <= FACTOR_TWO.at(rows, theta, DELTA, {"concentration": K}).risk
+
+
+@pytest.mark.parametrize("where", ["two voters", "two classes", "duplicated voters"])
+def test_without_margin_it_is_at_most_the_factor_two_bound(where):
+    rows = ballots(where)
+    for theta in (weights("uneven", rows.n_voters), weights("uniform", rows.n_voters)):
+        assert PLAIN.evaluate(rows, theta, DELTA).risk <= FACTOR_TWO.evaluate(rows, theta, DELTA).risk + 1e-6
+
+
+@pytest.mark.parametrize("K", [20.0, 300.0, 5000.0])
+@pytest.mark.parametrize("g", [0.01, 0.05, 0.2])
+def test_dividing_beats_adding(K, g):
+    rows, theta = ballots("two classes"), weights("uneven", 10)
+    added = replace(STOCHASTIC, margins=(g,)).at(rows, theta, DELTA, {"concentration": K, "margin": g})
+    divided = replace(PLAIN, margins=(g,)).at(
+        rows, theta, DELTA, {"concentration": K, "margin": g, "prior_scale": 1.0}
+    )
+    assert divided.risk <= added.risk
+
+
+def test_true_margins_beat_the_total_wrong_weight():
+    """Ten classes: the votes for one rival count, not all wrong votes together."""
+    rows = ballots("ten classes")
+    theta = weights("uneven", 10)
+    choice = Dirichlet().search(rows, theta, DELTA, None)
+    K, margin = choice["concentration"], choice["margin"]
+    true = mean_loss_upper(RowVotes.of(rows, theta), K, margin, 0.5)
+    together = mean_loss_upper(RowVotes.right_or_wrong(rows, theta), K, margin, 0.5)
+    assert true < 0.7 * together
+
+
+@pytest.mark.parametrize("where", ["three classes", "ten classes"])
+def test_root_margins_are_the_tightest(where):
+    rows = ballots(where)
+    theta = weights("uneven", rows.n_voters)
+    risks = {loss: Dirichlet(loss=loss).evaluate(rows, theta, DELTA).risk for loss in EXPONENTS}
+    assert risks["root"] <= min(risks.values()) * 1.001
+
+
+def test_all_losses_agree_on_two_classes():
+    rows, theta = ballots("two classes"), weights("uneven", 10)
+    risks = [Dirichlet(loss=loss).evaluate(rows, theta, DELTA).risk for loss in EXPONENTS]
+    assert max(risks) - min(risks) < 1e-9
+
+
+def test_abstaining_is_one_more_class():
+    votes = np.array([[0, 0, 1], [1, 1, 2], [0, 2, 2]] * 50)
+    y = np.array([0, 1, 0] * 50)
+    third = Ballots.from_votes(votes, y, classes=[0, 1, 2])
+    missing = Ballots.from_votes(np.where(votes == 2, np.nan, votes), y, classes=[0, 1])
+    theta = np.array([0.5, 0.3, 0.2])
+    ours, same = (Dirichlet().evaluate(rows, theta, DELTA) for rows in (missing, third))
+    assert ours.risk == same.risk
+    assert ours.terms.n_outputs == 3
+
+
+# Priors
+
+
+def test_uniform_weights_are_almost_free():
+    found = Dirichlet().evaluate(ballots("300 voters"), np.full(300, 1 / 300), DELTA)
+    assert found.details["kl"] < 0.5
+    assert found.details["error_chance"] > 0.99
+
+
+def test_an_informed_centre_helps():
+    rows = ballots("two classes")
+    theta = np.random.default_rng(0).dirichlet(np.full(10, 0.7))
+    blind = Dirichlet().evaluate(rows, theta, DELTA)
+    informed = Dirichlet().evaluate(rows, theta, DELTA, prior=theta)
+    assert informed.risk < blind.risk
+    assert informed.risk == Dirichlet().evaluate(rows, theta, DELTA, prior=2 * theta).risk
+
+
+@pytest.mark.parametrize("n_alive", [1, 2, 5])
+def test_zero_weights_are_certified_on_their_support(n_alive):
+    rows = ballots("two classes")
+    theta = np.zeros(10)
+    theta[-n_alive:] = 1 / n_alive
+    found = Dirichlet().evaluate(rows, theta, DELTA)
+    assert found.risk < 0.6
+    price = found.details["complexity"] * rows.n_rows - found.details["kl"]
+    subset = math.log(9 / 0.05) + math.log(math.comb(10, n_alive))
+    scale = Dirichlet().prior_shares[Dirichlet().prior_scales.index(found.terms.choice["prior_scale"])]
+    assert price == pytest.approx(subset - math.log(scale / 15 * DELTA), rel=1e-6)
+
+
+def test_without_a_share_for_subsets_zero_weights_say_nothing():
+    theta = np.zeros(10)
+    theta[:2] = 0.5
+    found = Dirichlet(subset_share=0.0).evaluate(ballots("two classes"), theta, DELTA)
+    assert found.risk == 1
+    assert found.reason
+
+
+# Complementary voters
+
+
+def test_complements_only_help_and_only_where_they_are_true():
+    rows = ballots("anti-correlated voters")  # voters 2 and 3 contradict 0 and 1
+    theta = np.array([0.4, 0.3, 0.2, 0.1])
+    pairs = ((0, 2), (1, 3))
+    plain, floored = Dirichlet(), Dirichlet(complements=pairs)
+    for K, margin in [(2.0, 0), (5.0, 3), (20.0, 1)]:
+        choice = {"concentration": K, "margin": plain.margins[margin], "prior_scale": 1.0}
+        without, found = (bound.at(rows, theta, DELTA, choice) for bound in (plain, floored))
+        assert found.risk <= without.risk
+        right = rows.correct_weight(theta)
+        losses = beta_cdf(0.5 + plain.margins[margin], K * right, K * (1 - right))
+        assert found.details["floor"] <= losses.min()
+    assert found.details["floor"] > 0
+
+
+# The search
+
+
+@pytest.mark.parametrize("where", ["two voters", "two classes", "three classes", "300 voters"])
+def test_search_is_as_good_as_a_dense_grid(where):
+    """All margins, prior scales and K on all rows, where the search has looked at a sketch of them."""
+    rows, bound = ballots(where), Dirichlet()
+    m, d = rows.n_rows, rows.n_voters
+    theta = 0.7 * weights("uneven", d) + 0.3 / d
+    K = np.geomspace(1, 1e6, 80)
+    prices = [
+        float(bound._log_price(OUTWARD, theta, scale)) - math.log(DELTA) for scale in bound.prior_scales
+    ]
+    kl = dirichlet_kl(K[:, None, None] * theta, np.multiply.outer(bound.prior_scales, np.ones(d)))
+    complexity = ((kl + prices) / m).min(axis=1)
+    tie, votes = bound._tie(theta, rows.n_outputs), RowVotes.of(rows, theta)
+    best = 1.0
+    for margin in bound.margins:
+        losses = np.concatenate(
+            [central_losses(votes, part, np.full_like(part, margin), 0.5) for part in np.array_split(K, 20)]
+        )
+        chance = beta_cdf(0.5 + margin, K * tie[0], K * tie[1])
+        best = min(best, float((mixture_inverse(losses, complexity, m) / chance).min()))
+    assert bound.evaluate(rows, theta, DELTA).risk <= best * 1.003
+
+
+def test_never_looser_than_the_paper_style_search_of_one_margin():
+    rows, theta = ballots("two classes"), weights("uneven", 10)
+    stochastic = STOCHASTIC.evaluate(rows, theta, DELTA)
+    assert Dirichlet().evaluate(rows, theta, DELTA).risk < stochastic.risk
+
+
+# Options and refusals
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"margins": ()},
+        {"margins": (0.5,)},
+        {"margins": (-0.1,)},
+        {"prior_scales": (1.0,)},
+        {"prior_scales": (0.0,), "prior_shares": (1.0,)},
+        {"prior_scales": (1.0, 2.0), "prior_shares": (0.6, 0.6)},
+        {"prior_scales": (1.0,), "prior_shares": (0.0,)},
+        {"inequality": "catoni"},
+        {"loss": "square"},
+        {"subset_share": 1.0},
+        {"complements": ((0, 1), (1, 2))},
+    ],
+)
+def test_impossible_options_are_refused(options):
+    with pytest.raises(ValueError, match=r"must|is 'mixture'|one complement"):
+        Dirichlet(**options)
+
+
+def test_options_survive_json():
+    bound = Dirichlet(margins=(0.0, 0.1), complements=((0, 1),), loss="ratio")
+    assert Dirichlet(**json.loads(json.dumps(bound.options()))) == bound
+
+
+@pytest.mark.parametrize(
+    "change", [{"margin": 0.0123}, {"prior_scale": 3.0}, {"concentration": 1e11}, {"concentration": 0.0}]
+)
+def test_a_choice_outside_what_was_paid_for_is_refused(change):
+    bound, rows, theta = Dirichlet(), ballots("two classes"), weights("uneven", 10)
+    terms = bound.evaluate(rows, theta, DELTA).terms
+    with pytest.raises(ValueError, match=r"grid|not in"):
+        bound.from_terms(replace(terms, choice=terms.choice | change))
+
+
+@pytest.mark.parametrize("K", [1e-6, 1.0, 1e6, 1e10])
+def test_extreme_concentrations_give_numbers(K):
+    bound = Dirichlet()
+    for where in ("one row", "perfect voters", "always wrong", "ten classes"):
+        rows = ballots(where)
+        choice = {"concentration": K, "margin": 0.4, "prior_scale": 1.0}
+        assert 0 <= bound.at(rows, weights("uneven", rows.n_voters), DELTA, choice).risk <= 1
+
+
+def test_a_declared_class_that_nobody_votes_for():
+    rows = Problem(np.zeros((30, 3), dtype=int), np.zeros(30, dtype=int), 1).ballots()
+    assert Dirichlet().evaluate(rows, np.full(3, 1 / 3), DELTA).risk < 0.5
