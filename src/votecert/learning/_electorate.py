@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 Tally = Any
 
 _FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
-_CANDIDATE_BLOCK = 1 << 21  # totals held at a time while many candidates are counted
+_NO_RIVAL = np.iinfo(np.int64).min  # key of a class that does not stand
 
 
 class Electorate(Protocol):
@@ -192,7 +192,7 @@ class BinaryElectorate(HardElectorate):
 
 
 class PluralElectorate(HardElectorate):
-    """More classes, or abstentions: a tally is the (rows, c) array of vote totals.
+    """More classes, or abstentions: a tally is the (c, rows) array of vote totals.
 
     Totals are compared as ``key = c * total + (c - 1 - class)``: the largest key wins, and a tie goes to the
     smallest class. A row without any vote is an error.
@@ -200,80 +200,73 @@ class PluralElectorate(HardElectorate):
 
     def tally(self, votes: Ints) -> Ints:
         by_column = self.by_column(votes)
-        totals = np.zeros((len(self.labels), self.n_classes + 1), dtype=np.int64)  # the last: abstentions
+        totals = np.zeros((self.n_classes + 1, len(self.labels)), dtype=np.int64)  # the last: abstentions
         rows = np.arange(len(self.labels))
         for column in np.flatnonzero(by_column):
-            totals[rows, self.codes[:, column]] += by_column[column]
-        return totals[:, :-1]
+            totals[self.codes[:, column], rows] += by_column[column]
+        return totals[:-1]
 
     def errors(self, tally: Ints) -> int:
         return int(self.counts[self._wrong(tally)].sum())
 
-    def _wrong(self, totals: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        return np.asarray((totals.argmax(axis=-1) != self.labels) | (totals.max(axis=-1) == 0))
+    def _wrong(self, tally: Ints) -> npt.NDArray[np.bool_]:
+        keys = self._keys(tally)
+        true = keys[self.labels, np.arange(len(self.labels))]
+        return np.asarray((keys.max(axis=0) > true) | (tally.max(axis=0) == 0))
+
+    def _keys(self, tally: Ints) -> Ints:
+        return self.n_classes * tally + np.arange(self.n_classes)[::-1, None]
 
     def moved(self, tally: Ints, who: int, step: int) -> Ints:
         totals = tally.copy()
         codes = self.codes[:, self.column_of[who]]
         rows = np.flatnonzero(codes < self.n_classes)
-        totals[rows, codes[rows]] += step
+        totals[codes[rows], rows] += step
         return totals
 
     def errors_after(self, tally: Ints, steps: Sequence[int]) -> Ints:
         now = self._wrong(tally)
-        rivals = self._rivals(tally)
+        rivals = self._rivals(self._keys(tally))
         errors = np.empty((len(steps), self.n_columns), dtype=np.int64)
         for place, step in enumerate(steps):
-            change = self._wrong_after(tally, rivals, step).astype(np.int64) - now[:, None]
-            near = np.flatnonzero(change.any(axis=1))
+            after = self._wrong_after(tally, rivals, step)
+            near = np.flatnonzero((after != now).any(axis=0))
             effect = np.zeros((len(near), self.n_classes + 1), dtype=np.int64)  # the last: abstentions
-            effect[:, :-1] = change[near] * self.counts[near, None]
+            effect[:, :-1] = (after[:, near].astype(np.int64) - now[near]).T * self.counts[near, None]
             errors[place] = np.take_along_axis(effect, self.codes[near].astype(np.intp), axis=1).sum(axis=0)
         return (self.errors(tally) + errors)[:, self.column_of]
 
-    def _rivals(self, tally: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Keys, key of the true class, and the best rival's key: overall, and without each class in turn."""
-        keys = self.n_classes * tally + np.arange(self.n_classes)[::-1]
-        rows = np.arange(len(keys))
-        true = keys[rows, self.labels]
+    def _rivals(self, keys: Ints) -> tuple[Ints, Ints, Ints]:
+        """Key of the true class, of its best rival, and of the best rival without each class in turn."""
+        rows = np.arange(len(self.labels))
+        true = keys[self.labels, rows]
         others = keys.copy()
-        others[rows, self.labels] = np.iinfo(np.int64).min
-        if self.n_classes == 1:
-            return keys, true, others[:, 0], others
-        strongest = others.argmax(axis=1)
-        best = others[rows, strongest]
-        others[rows, strongest] = np.iinfo(np.int64).min
-        without = np.repeat(best[:, None], self.n_classes, axis=1)
-        without[rows, strongest] = others.max(axis=1)
-        return keys, true, best, without
+        others[self.labels, rows] = _NO_RIVAL
+        best = others.max(axis=0)
+        is_best = others == best
+        others[is_best] = _NO_RIVAL
+        return true, best, np.where(is_best, others.max(axis=0), best)
 
-    def _wrong_after(
-        self, tally: Ints, rivals: tuple[Ints, Ints, Ints, Ints], step: int
-    ) -> npt.NDArray[np.bool_]:
-        """Whether a row is wrong if a class, one a column, got ``step`` more votes."""
-        keys, true, best, without = rivals
-        rows = np.arange(len(keys))
+    def _wrong_after(self, tally: Ints, rivals: tuple[Ints, Ints, Ints], step: int) -> npt.NDArray[np.bool_]:
+        """Whether each row would be wrong, were there ``step`` more votes for a class, (c, rows)."""
+        true, best, without = rivals
         added = self.n_classes * step
-        wrong: npt.NDArray[np.bool_] = np.maximum(keys + added, without) > true[:, None]
-        wrong[rows, self.labels] = best > true + added
-        no_vote = tally.sum(axis=1) + step == 0
-        wrong[no_vote] = True
+        wrong: npt.NDArray[np.bool_] = np.maximum(self._keys(tally) + added, without) > true
+        wrong[self.labels, np.arange(len(self.labels))] = best > true + added
+        wrong[:, tally.sum(axis=0) + step == 0] = True
         return wrong
 
     def errors_of_many(self, candidates: Ints) -> Ints:
-        by_column = self.by_column(candidates)
-        weights = by_column.T.astype(self._float)
+        weights = self.by_column(candidates).T.astype(self._float)
         errors = np.zeros(len(candidates), dtype=np.int64)
-        width = len(candidates) * self.n_classes + self.n_columns
-        step = max(1, _CANDIDATE_BLOCK // width)
-        for start in range(0, len(self.labels), step):
-            rows = slice(start, start + step)
-            totals = np.stack(
-                [(self.codes[rows] == k).astype(self._float) @ weights for k in range(self.n_classes)],
-                axis=-1,
-            )
-            wrong = (totals.argmax(axis=-1) != self.labels[rows, None]) | (totals.max(axis=-1) == 0)
-            errors += self.weighed(wrong, rows)
+        for rows in row_blocks(len(self.labels), max(len(candidates), self.n_columns)):
+            winner = np.full((len(self.labels[rows]), len(candidates)), -1)
+            most = np.zeros(winner.shape, dtype=self._float)
+            for k in range(self.n_classes):
+                total = (self.codes[rows] == k).astype(self._float) @ weights
+                winner[total > most] = k
+                np.maximum(most, total, out=most)
+            errors += self.weighed(winner != self.labels[rows, None], rows)
         return errors
 
 

@@ -110,8 +110,8 @@ class SoftElectorate:
 
 def _margins(totals: npt.NDArray[Any], labels: npt.NDArray[np.intp]) -> Floats:
     """Total of the true class less the largest of the others, for totals (rows, ..., c)."""
-    is_true = np.arange(totals.shape[-1]) == labels[:, None]
-    is_true = is_true.reshape(len(labels), *(1,) * (totals.ndim - 2), -1)
+    c = totals.shape[-1]
+    is_true = (np.arange(c) == labels[:, None]).reshape(len(labels), *(1,) * (totals.ndim - 2), c)
     rival = np.where(is_true, -np.inf, totals).max(axis=-1)
     return np.asarray(np.where(is_true, totals, 0).sum(axis=-1) - rival)
 
