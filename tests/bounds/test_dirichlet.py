@@ -316,6 +316,50 @@ def test_never_looser_than_the_paper_style_search_of_one_margin():
     assert Dirichlet().evaluate(rows, theta, DELTA).risk < stochastic.risk
 
 
+# Learning
+
+
+@pytest.mark.parametrize("inequality", ["mixture", "kl"])
+@pytest.mark.parametrize("loss", list(EXPONENTS))
+@pytest.mark.parametrize("heaviest", [0, 3.0])
+@pytest.mark.parametrize("where", ["two classes", "three classes", "anti-correlated voters"])
+def test_objective_is_nearly_the_certificate_and_knows_its_slopes(where, heaviest, loss, inequality):
+    rows, bound = ballots(where), Dirichlet(loss=loss, inequality=inequality)
+    rng = np.random.default_rng(1)
+    theta = rng.dirichlet(np.full(rows.n_voters, 5.0))
+    theta[1] += heaviest
+    theta /= theta.sum()
+    choice = bound.search(rows, theta, DELTA, None)
+    at = bound.objective(rows, theta, choice, DELTA)
+    risk = bound.at(rows, theta, DELTA, choice).risk
+    assert at.value > 1 or at.value == pytest.approx(risk, rel=0.02)
+    for _ in range(2):
+        direction = rng.normal(size=len(theta))
+        direction -= direction.mean()
+        step = 1e-5 * theta.min()
+        ahead, behind = (
+            bound.objective(rows, theta + s * direction, choice, DELTA).value for s in (step, -step)
+        )
+        assert at.d_weights @ direction == pytest.approx((ahead - behind) / (2 * step), rel=1e-3, abs=1e-6)
+    up, down = (
+        bound.objective(
+            rows, theta, choice | {"concentration": choice["concentration"] * math.exp(s)}, DELTA
+        ).value
+        for s in (1e-5, -1e-5)
+    )
+    assert at.d_log_concentration == pytest.approx((up - down) / 2e-5, rel=1e-3, abs=1e-7)
+
+
+def test_objective_leaves_zero_weights_alone():
+    rows, bound = ballots("two classes"), Dirichlet()
+    theta = np.zeros(10)
+    theta[:3] = 0.5, 0.3, 0.2
+    choice = bound.search(rows, theta, DELTA, None)
+    at = bound.objective(rows, theta, choice, DELTA)
+    assert np.isfinite(at.d_weights).all()
+    assert at.value == pytest.approx(bound.at(rows, theta, DELTA, choice).risk, rel=0.3)
+
+
 # Options and refusals
 
 

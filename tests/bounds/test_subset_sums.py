@@ -14,6 +14,7 @@ from votecert.bounds._subset_sums import (
     largest_subset,
     most_right_weight,
     smallest_winning_weight,
+    smooth_win,
 )
 
 few_weights = st.lists(st.integers(0, 12), min_size=1, max_size=9).filter(any)
@@ -63,8 +64,11 @@ def test_no_winner_has_less_than_the_smallest_winning_weight(numbers, n_outputs)
 def test_slopes_of_the_closest_win(numbers):
     weights = normalised(numbers)
     least, slopes = closest_win(weights, 2)
-    assert slopes @ weights == pytest.approx(least)
     assert set(np.unique(slopes)) <= {0.0, 1.0}
+    assert least == pytest.approx(slopes @ weights if slopes.any() else 0.5)
+    simple, slopes = smooth_win(weights, 2)
+    assert simple <= least
+    assert simple == pytest.approx(slopes @ weights if slopes.any() else 0.5)
 
 
 def test_equal_weights_have_few_sums_however_many_voters():

@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from votecert.bounds._row_losses import Indices
 from votecert.bounds.base import MARGIN_SLACK, Floats
 
+FEW_VOTERS = 8
+"""Up to so many voters, learning minds which sums of weights are possible."""
+
 MOST_SUMS = 2**12
 """Sums listed on each side: two dozen different weights. With more of them hardly a gap below 1/2 is left."""
 
@@ -70,15 +73,30 @@ def closest_win(weights: Floats, n_outputs: int) -> tuple[float, Floats]:
     >>> closest_win(np.array([0.6, 0.3, 0.1]), 2)
     (0.6, array([1., 0., 0.]))
     """
-    least, slopes = 1 / n_outputs, np.zeros(len(weights))
-    losers = largest_subset(weights, 1 - least)
-    if losers is not None:
-        least, slopes = max(least, float(weights[~losers].sum())), (~losers).astype(np.float64)
-    heaviest = int(np.argmax(weights))
-    if weights[heaviest] > least:
-        least, slopes = float(weights[heaviest]), np.zeros(len(weights))
-        slopes[heaviest] = 1
+    least, slopes = smooth_win(weights, n_outputs)
+    losers = largest_subset(weights, 1 - 1 / n_outputs)
+    if losers is not None and (possible := float(weights[~losers].sum())) > least:
+        return possible, (~losers).astype(np.float64)
     return least, slopes
+
+
+def smooth_win(weights: Floats, n_outputs: int) -> tuple[float, Floats]:
+    """Return a lower bound on :func:`closest_win` that does not ask which sums are possible, with slopes.
+
+    With ten voters or more the possible sums lie so close together that a learner who follows the closest one
+    follows noise.
+
+    Examples
+    --------
+    >>> smooth_win(np.array([0.4, 0.3, 0.3]), 2)
+    (0.5, array([0., 0., 0.]))
+    """
+    slopes = np.zeros(len(weights))
+    heaviest = int(np.argmax(weights))
+    if weights[heaviest] <= 1 / n_outputs:
+        return 1 / n_outputs, slopes
+    slopes[heaviest] = 1
+    return float(weights[heaviest]), slopes
 
 
 def smallest_winning_weight(weights: ArrayLike, n_outputs: int) -> float:

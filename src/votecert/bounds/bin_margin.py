@@ -31,7 +31,7 @@ import numpy as np
 from votecert.ballots import Ballots
 from votecert.bounds._row_losses import RowVotes, merged
 from votecert.bounds._row_search import sketch
-from votecert.bounds._subset_sums import closest_win, smallest_winning_weight
+from votecert.bounds._subset_sums import FEW_VOTERS, closest_win, smallest_winning_weight, smooth_win
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
@@ -170,7 +170,8 @@ class BinMargin(Bound):
         else:
             inverse = kl_inverse_upper_gradient(loss, complexity + log_maurer(m) / m)
         sampled, d_sampled, d_complexity = (float(part) for part in inverse)
-        least, d_least = closest_win(weights, 2)
+        few = len(weights) <= FEW_VOTERS
+        least, d_least = (closest_win if few else smooth_win)(weights, 2)
         shared = float(binomial_tail(T, k0, least))
         gradient = d_sampled * d_loss + d_complexity * T / m * d_kl
         gradient -= sampled / shared * float(binomial_tail_slope(T, k0, least)) * d_least

@@ -84,7 +84,13 @@ from votecert.ballots import Ballots
 from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
 from votecert.bounds._row_search import Landscape, sketch
 from votecert.bounds._row_slopes import loss_slopes
-from votecert.bounds._subset_sums import closest_win, most_right_weight, smallest_winning_weight
+from votecert.bounds._subset_sums import (
+    FEW_VOTERS,
+    closest_win,
+    most_right_weight,
+    smallest_winning_weight,
+    smooth_win,
+)
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
@@ -261,7 +267,7 @@ class Dirichlet(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        """Smooth value and gradient; complements are left out of consideration."""
+        """Smooth value and gradient, nearly the certificate; complements are not considered."""
         m, d = ballots.n_rows, ballots.n_voters
         K, margin, scale = choice["concentration"], choice["margin"], choice["prior_scale"]
         loss = loss_slopes(ballots, weights, K, margin, EXPONENTS[self.loss])
@@ -313,7 +319,8 @@ class Dirichlet(Bound):
         self, weights: Floats, n_outputs: int, K: float, margin: float
     ) -> tuple[float, Floats, float]:
         """p, not rounded, and its slopes in the weights and in log K."""
-        top, d_top = closest_win(weights, n_outputs)
+        few = len(weights) <= FEW_VOTERS
+        top, d_top = (closest_win if few else smooth_win)(weights, n_outputs)
         if self.loss != "ratio" and top <= 0.5:
             top, d_top = 0.5, np.zeros_like(d_top)
         other = min(top, 1 - top)
