@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,8 +114,10 @@ def test_fast_version_after_changes(votes, offsets, steps):
     ],
 )
 def test_logarithm_is_rounded_up(probability):
-    outward, precise = log_of_reciprocal(OUTWARD, probability), log_of_reciprocal(exact(40), probability)
-    assert precise <= outward <= precise + 1e-14 * (1 + precise)
+    with mpmath.workdps(60):
+        truth = mpmath.log(probability.denominator) - mpmath.log(probability.numerator)
+        assert abs(log_of_reciprocal(exact(40), probability) - truth) <= 1e-40 * (1 + truth)
+        assert truth <= log_of_reciprocal(OUTWARD, probability) <= truth + 1e-14 * (1 + truth)
 
 
 def test_very_large_votes_have_a_prior():

@@ -10,9 +10,11 @@ from votecert._split import in_fitting_part
 from votecert.ballots import Ballots
 from votecert.bounds.occam import MEMBERS, Occam
 from votecert.learning import whole_votes
+from votecert.learning._descent import Descent, FoundVote
 from votecert.learning._electorate import electorate
 from votecert.learning._judge import Judge
 from votecert.learning._prior_scores import PriorScores
+from votecert.learning._watch import Watch
 from votecert.learning.whole_votes import learn_occam
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.scores import Scores
@@ -52,8 +54,20 @@ def test_within_a_percent_of_the_best_of_all_votes(d, seed, n_classes):
     assert best is None or found.risk <= 1.01 * best[1]
 
 
-def test_a_vote_that_only_pairs_reach_is_found():
-    # two good voters among many that always say 0: the votes of both must rise together
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_two_voters_at_once_where_one_does_not_help(n_classes):
+    # one voter more than one makes ties; two more make a majority
+    ballots = ballots_of(*jury(2000, [0.8] * 3 + [0.0] * 20, n_classes))
+    found: list[FoundVote] = []
+    scores = PriorScores(Occam().prior, 23, n_classes)
+    descent = Descent(electorate(ballots), scores, Judge(2000, math.log(0.05)), Watch(), found)
+    descent.run(np.eye(1, 23 + n_classes, dtype=np.int64), 1)
+    assert len(found) == 1
+    descent.polish()
+    assert found[-1].votes.tolist() == [1] * 3 + [0] * (20 + n_classes)
+
+
+def test_a_few_good_voters_are_found_among_many():
     votes, y = jury(4000, [0.97, 0.97, 0.97] + [0.0] * 60, seed=3)
     found = learn_occam(ballots_of(votes, y), 0.05, split=0)
     assert found.terms.choice["votes"][:3] == [1, 1, 1]
