@@ -49,7 +49,8 @@ class Occam(Bound):
     Parameters
     ----------
     prior : OccamPrior
-        Prior over all whole-number votes.
+        Prior over all whole-number votes. It treats all voters alike: a prior over the voters, which other
+        bounds take, is not used.
     list_mass : float, default=0.3
         Part of delta for the fitted list, when there is one.
 
