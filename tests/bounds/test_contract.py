@@ -17,6 +17,8 @@ from votecert.predictor import scaled_votes
 DELTA = 0.05
 GUARANTEED = [name for name, bound in BOUNDS.items() if bound.is_guarantee]
 SMOOTH = [name for name, bound in BOUNDS.items() if bound.differentiable]
+SURROGATES = ("dirichlet", "bin-margin", "partition")
+"""Their certificates also use which sums of weights are possible, which no gradient can follow."""
 SMALL = ("two voters", "two classes", "three classes", "duplicated voters", "abstentions, three classes")
 
 
@@ -104,7 +106,7 @@ def test_more_confidence_costs_more(name, where):
     assert risks[-1] > risks[0] or risks[0] == 1
 
 
-@pytest.mark.parametrize("m", [*range(1, 11), 20, 30, 40, 50])
+@pytest.mark.parametrize("m", range(1, 51))
 @pytest.mark.parametrize("name", GUARANTEED)
 def test_one_voter_is_never_certified_below_clopper_pearson(name, m):
     check_envelope(BOUNDS[name], m, DELTA)
@@ -121,7 +123,8 @@ def test_gradient_equals_finite_differences(name, where):
     at = bound.objective(rows, theta, choice, DELTA)
     assert math.isfinite(at.value)
     if found.risk < 1:
-        assert at.value == pytest.approx(found.risk, abs=2e-7)
+        close = {"rel": 0.02} if name in SURROGATES else {"abs": 2e-7}
+        assert at.value == pytest.approx(found.risk, **close)
     rng = np.random.default_rng(1)
     for _ in range(3):
         direction = rng.normal(size=rows.n_voters)
