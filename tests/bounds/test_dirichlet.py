@@ -284,6 +284,17 @@ def test_complements_only_help_and_only_where_they_are_true():
     assert found.details["floor"] > 0
 
 
+@pytest.mark.parametrize("where", ["perfect voters", "two classes"])
+def test_a_floor_above_the_bound_is_not_used(where):
+    """Complements that are not borne out by the rows must not turn the certificate negative."""
+    rows = ballots(where)
+    pairs = tuple((i, i + 1) for i in range(0, rows.n_voters, 2))
+    theta = weights("uniform", rows.n_voters)
+    plain, floored = (Dirichlet(complements=c).evaluate(rows, theta, DELTA) for c in ((), pairs))
+    assert floored.risk == plain.risk > 0
+    assert floored.details["floor"] == 0
+
+
 # The search
 
 

@@ -114,6 +114,20 @@ def test_complements_give_a_floor_that_no_row_is_below(family):
     assert 0 < found.details["floor"] <= losses.min()
 
 
+@pytest.mark.parametrize("family", ["categorical", "dirichlet"])
+@pytest.mark.parametrize("where", ["perfect voters", "two classes"])
+def test_a_floor_above_the_bound_is_not_used(where, family):
+    """Complements that are not borne out by the rows must not turn the certificate negative."""
+    rows = ballots(where)
+    pairs = tuple((i, i + 1) for i in range(0, rows.n_voters, 2))
+    theta = weights("uniform", rows.n_voters)
+    plain, floored = (
+        Partition(family=family, complements=c).evaluate(rows, theta, DELTA) for c in ((), pairs)
+    )
+    assert floored.risk == plain.risk > 0
+    assert floored.details["floor"] == 0
+
+
 def test_a_tie_is_an_error():
     rows = Ballots.from_votes(np.tile([0, 1], (1000, 1)), np.zeros(1000, dtype=int), classes=[0, 1])
     assert Partition().evaluate(rows, np.array([0.5, 0.5]), DELTA).risk == 1

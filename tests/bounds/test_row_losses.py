@@ -73,6 +73,18 @@ def test_bound_for_a_pair_is_tight(right, rival, K, margin, loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("right", "rival", "K", "margin"),
+    [(0.6, 0.35, 8.0, 0.2), (0.5, 0.45, 3.0, 0.1), (0.3, 0.6, 20.0, 0.3), (0.6, 0.2, 5.0, 0.05)],
+)
+def test_bound_for_a_pair_holds_when_its_share_reaches_one(right, rival, K, margin, loss):
+    """For small K the distribution of S piles up at one, beyond the last of the nodes."""
+    exact = exact_pair_loss(right, rival, K, margin, EXPONENTS[loss])
+    (bound,) = pair_loss_upper(np.array([right]), np.array([rival]), K, margin, EXPONENTS[loss])
+    assert bound >= exact - 1e-8
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 def test_two_classes_are_exact(loss):
     rng = np.random.default_rng(0)
     right, share = rng.random(50), rng.dirichlet(np.ones(50))
