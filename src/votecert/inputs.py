@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from votecert._split import SPLIT
 from votecert.ballots import Ballots
+from votecert.scale import is_in_blocks, read_ballots
 from votecert.scores import Scores
 
 Floats = npt.NDArray[np.float64]
@@ -24,10 +26,24 @@ def check_delta(delta: float) -> None:
         raise ValueError(f"delta must be between 0 and 1, both excluded, not {delta!r}; 0.05 is usual.")
 
 
-def read_rows(votes: Any, y: Any, scores: Any, classes: Any, can_abstain: bool | None) -> Rows:
-    """Ballots from votes, or Scores from class scores."""
+def read_rows(
+    votes: Any,
+    y: Any,
+    scores: Any,
+    classes: Any,
+    can_abstain: bool | None,
+    learning: Mapping[str, Any] | None = None,
+) -> Rows:
+    """Ballots from votes, in memory or in blocks, or Scores from class scores.
+
+    Of the options for learning, ``split`` and ``random_state`` are needed for rows that come in blocks: once
+    counted they are gone, so their fitting part has to be counted on the way.
+    """
     if isinstance(votes, Ballots | Scores):
         return votes
+    if scores is None and is_in_blocks(votes, y):
+        split, seed = (learning or {}).get("split", SPLIT), (learning or {}).get("random_state", 0)
+        return read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
     if y is None:
         raise TypeError("The true labels y are missing: certify(votes, y).")
     if (votes is None) == (scores is None):

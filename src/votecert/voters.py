@@ -17,6 +17,7 @@ from sklearn.utils import gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
 from votecert._panels import Member, Panel, panel_of
+from votecert.scale import collect_dask_votes, is_dask
 
 Labels = NDArray[Any]
 Floats = NDArray[np.floating[Any]]
@@ -50,7 +51,8 @@ def collect_votes(
           even if it is an ensemble itself;
         - any other fitted classifier with ``classes_`` and ``predict``: one voter.
     X : array-like, data frame or sparse matrix of shape (m, n_features)
-        What ``ensemble.predict`` takes.
+        What ``ensemble.predict`` takes. Or a Dask array or dataframe of that: the ensemble is sent to the
+        workers once, and the votes are a Dask array that is not computed yet.
     n_jobs : int or None, default=None
         Members asked at the same time, as in scikit-learn. They run in threads.
     block_size : int, default=32768
@@ -60,7 +62,7 @@ def collect_votes(
 
     Returns
     -------
-    votes : ndarray of shape (m, d)
+    votes : ndarray of shape (m, d), or Dask array
         Labels, with the dtype of the classes.
 
     Raises
@@ -80,6 +82,8 @@ def collect_votes(
     >>> collect_votes(forest, X[1::2]).shape
     (75, 5)
     """
+    if is_dask(X):
+        return collect_dask_votes(ensemble, X, n_jobs=n_jobs, block_size=block_size)
     panel = panel_of(ensemble)
     votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
     _ask(panel, X, partial(_write_votes, panel.classes), votes, n_jobs, block_size, progress)

@@ -105,7 +105,7 @@ def certify(
     True
     """
     check_delta(delta)
-    rows = read_rows(votes, y, scores, classes, can_abstain)
+    rows = read_rows(votes, y, scores, classes, can_abstain, learning)
     theta, origin = read_weights(weights, rows.n_voters)
     maker = Maker(
         rows=rows,
@@ -171,7 +171,7 @@ def compare(
     True
     """
     check_delta(delta)
-    rows = read_rows(votes, y, None, classes, can_abstain)
+    rows = read_rows(votes, y, None, classes, can_abstain, learning)
     methods = [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)]
     if search == "paper":
         methods = [method.in_paper_search() for method in methods]

@@ -13,6 +13,7 @@ from votecert.ballots import Ballots
 from votecert.certificate.record import Certificate
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic, exact
 from votecert.predictor import scaled_votes
+from votecert.scale import is_in_blocks, read_ballots
 from votecert.scores import Scores
 
 TOLERANCE = 1e-8
@@ -101,6 +102,9 @@ def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots:
         # Bounds that count errors take scores just as well.
         return cast(Ballots, Scores.from_scores(votes, y, classes=list(vote.classes)))
     abstain = terms.n_outputs > terms.n_classes
+    if is_in_blocks(votes, y):
+        split, seed = terms.choice.get("split", 0.0), terms.choice.get("seed", 0)
+        return read_ballots(votes, y, classes=list(vote.classes), can_abstain=abstain, split=split, seed=seed)
     return Ballots.from_votes(votes, y, classes=list(vote.classes), can_abstain=abstain)
 
 

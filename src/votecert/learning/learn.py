@@ -111,7 +111,7 @@ def learn(
     0
     """
     check_delta(delta)
-    rows = read_rows(votes, y, scores, classes, can_abstain)
+    rows = read_rows(votes, y, scores, classes, can_abstain, {"split": split, "random_state": random_state})
     bound = find_bound(objective)
     found = learn_on(
         rows,

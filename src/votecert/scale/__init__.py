@@ -4,7 +4,8 @@ The statistics of a certificate are small however many rows there are. One pass 
 different rows with counts, and everything else runs on these as usual.
 """
 
+from votecert.scale.dask_votes import collect_dask_votes
 from votecert.scale.reading import MEMORY_BUDGET, read_ballots
 from votecert.scale.recognition import is_dask, is_in_blocks
 
-__all__ = ["MEMORY_BUDGET", "is_dask", "is_in_blocks", "read_ballots"]
+__all__ = ["MEMORY_BUDGET", "collect_dask_votes", "is_dask", "is_in_blocks", "read_ballots"]

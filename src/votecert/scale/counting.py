@@ -108,8 +108,8 @@ class Layout:
             )
         if isinstance(first.labels[0], str) != isinstance(second.labels[0], str):
             raise TypeError(
-                f"Strings and numbers cannot be mixed as labels: block {first.block} holds "
-                f"{first.labels[0]!r} and block {second.block} holds {second.labels[0]!r}."
+                f"Block {second.block} holds the label {second.labels[0]!r} and block {first.block} the "
+                f"label {first.labels[0]!r}: strings and numbers cannot be mixed. Convert one of them."
             )
         return replace(
             first,

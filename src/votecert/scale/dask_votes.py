@@ -12,7 +12,7 @@ from votecert._panels import panel_of
 from votecert.scale.counting import n_rows_of
 
 
-def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size: int) -> Any:
+def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size: int) -> npt.NDArray[Any]:
     """:func:`~votecert.voters.collect_votes` on a Dask array or dataframe.
 
     Returns
@@ -43,7 +43,8 @@ def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size:
         )
         for block, size in zip(blocks, sizes, strict=True)
     ]
-    return da.concatenate(votes, allow_unknown_chunksizes=True)
+    joined: npt.NDArray[Any] = da.concatenate(votes, allow_unknown_chunksizes=True)
+    return joined
 
 
 def votes_on_block(

@@ -27,6 +27,9 @@ Part = Literal["all", "fitting", "certifying"]
 COPIES = 8
 """Arrays of the size of an answer that may be needed at a time to find it."""
 
+FEWEST = 64
+"""Patterns that are read at a time at least, however small the budget is."""
+
 
 class SpillFolder:
     """A temporary folder that goes when nobody needs it any more, or at the end of the program."""
@@ -78,7 +81,7 @@ class SpilledBallots(Ballots):
 
     def slices(self) -> Iterator[Ballots]:
         """The patterns in order, as many at a time as the budget allows."""
-        n_at_once = max(1, self.memory_budget // COPIES * self.run.n_patterns // self.n_bytes)
+        n_at_once = max(FEWEST, self.memory_budget // COPIES * self.run.n_patterns // self.n_bytes)
         for counted in self.run.in_slices(n_at_once):
             codes, labels = counted.unpacked()
             counts = {
