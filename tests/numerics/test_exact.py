@@ -80,6 +80,14 @@ def test_clopper_pearson_solves_its_equation(k: int, m: int, log_delta: float) -
     tail = sum(math.comb(m, j) * p**j * (1 - p) ** (m - j) for j in range(k + 1))
     assert close(E.log(tail), log_delta, digits=32)
     assert E.clopper_pearson_upper(m, m, log_delta) == 1
+    assert E.clopper_pearson_upper(k, m, 0) == 0
+
+
+@pytest.mark.parametrize("log_delta", [-100.0, -130.0, -149.0, -151.0, -160.0, -5000.0])
+def test_clopper_pearson_ends_where_one_minus_p_is_below_the_precision(log_delta: float) -> None:
+    delta = E.exp(log_delta)
+    assert close(E.clopper_pearson_upper(0, 2, log_delta), 1 - E.sqrt(delta))
+    assert close(E.clopper_pearson_upper(1, 2, log_delta), E.sqrt(1 - delta))
 
 
 @pytest.mark.parametrize(("q", "c"), [(0.1, 0.02), (0.0, 0.5), (0.9, 3.0), (1e-9, 1e-12), (0.4, 1e-18)])

@@ -142,10 +142,12 @@ class ExactArithmetic:
         log_delta = self.number(log_delta)
         if k >= m or self._mp.isinf(log_delta):
             return self.number(1)
+        if log_delta == 0:
+            return self.number(0)
         log_ways = self.log_binomial(m, k)
         p = self.kl_inverse_upper(self.number(k) / m, -log_delta / m)
         # The error after a step is its square over the width of the tail, which is at least 1e-6 min(p, 1-p).
-        stop = self.number(10) ** -(self.digits / 2 + 8)
+        stop, least = self.number(10) ** -(self.digits / 2 + 8), self.number(10) ** -(self.digits + 8)
         while p < 1:  # at one the limit is closer to one than the working precision
             room = 1 - p
             log_tail = self._mp.log(self.beta_cdf_up(room, m - k, k + 1))
@@ -153,7 +155,7 @@ class ExactArithmetic:
             log_slope += k * self._mp.log(p) if k else 0
             step = (log_delta - log_tail) * self._mp.exp(log_tail - log_slope)
             p -= step
-            if abs(step) <= stop * min(p, room):
+            if abs(step) <= max(stop * min(p, room), least * p):
                 break
         return min(p, self.number(1))
 

@@ -61,7 +61,8 @@ def log_binomial_cdf(k: ArrayLike, m: ArrayLike, p: ArrayLike) -> Array:
     k, m, p = np.broadcast_arrays(floats(k), floats(m), floats(p))
     inside = (k >= 0) & (k < m) & (p > 0.0) & (p < 1.0)
     value = np.where((k >= m) | ((p <= 0.0) & (k >= 0)), 0.0, -np.inf)
-    value[inside] = _log_cdf(k[inside], m[inside], p[inside])[0]
+    k, m = k[inside], m[inside]
+    value[inside] = _log_cdf(k, m, p[inside], _log_peak_mass(k, m))[0]
     return value
 
 
@@ -160,13 +161,14 @@ def _log_peak_mass(k: Array, m: Array) -> Array:
     return np.where(inner, 0.5 * np.log(n / (2.0 * np.pi) / a / b) + remainders, 0.0)
 
 
-def _log_cdf(k: Array, m: Array, p: Array) -> tuple[Array, Array]:
+def _log_cdf(k: Array, m: Array, p: Array, log_peak: Array) -> tuple[Array, Array]:
     """Return the logarithm of ``P(Bin(m,p) <= k)`` and minus its slope in ``p``, for ``k < m``."""
-    log_mass = _log_peak_mass(k, m) - m * binary_kl(k / m, p)
+    log_mass = log_peak - m * binary_kl(k / m, p)
     plain = incomplete_beta_complement(k + 1.0, m - k, p)
     far = plain < _UNDERFLOW
     value = np.log(np.where(far, 1.0, plain))
-    value[far] = log_mass[far] + np.log(_tail_over_mass(k[far], m[far], p[far]))
+    if np.any(far):
+        value[far] = log_mass[far] + np.log(_tail_over_mass(k[far], m[far], p[far]))
     hazard = (m - k) / (1.0 - p) * np.exp(np.minimum(log_mass - value, 0.0))
     return value, hazard
 
@@ -198,10 +200,11 @@ def _tail_over_mass(k: Array, m: Array, p: Array) -> Array:
 def _solve(k: Array, m: Array, target: Array, chernoff: Array) -> Array:
     """Newton's method on the concave logarithm of the tail: after its first step it comes from above."""
     p = _saddlepoint_start(k, m, target, chernoff)
+    log_peak = _log_peak_mass(k, m)
     active = np.arange(p.size)
     for _ in range(_MAX_NEWTON_STEPS):
-        here = p[active]
-        value, hazard = _log_cdf(k[active], m[active], np.minimum(here, 1.0 - _EPS / 2))
+        here = np.minimum(p[active], 1.0 - _EPS / 2)
+        value, hazard = _log_cdf(k[active], m[active], here, log_peak[active])
         step = (target[active] - value) / np.maximum(hazard, _TINY)
         p[active] = np.clip(here - step, 0.0, chernoff[active])
         active = active[np.abs(p[active] - here) > 1e-12 * here]

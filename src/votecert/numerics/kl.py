@@ -214,7 +214,7 @@ def _enlarge(c: Array) -> Array:
 
     Beyond 1e6 the answer is 0 or 1 in floating point, so ``c`` is cut there to keep squares finite.
     """
-    return np.clip(c, _SMALLEST_RISK, 1e6) * (1.0 + 1e-12) + np.minimum(c, 1e-15)
+    return np.minimum(np.maximum(c, _SMALLEST_RISK), 1e6) * (1.0 + 1e-12) + np.minimum(c, 1e-15)
 
 
 def _solve_upward(q: Array, c: Array) -> Array:
@@ -234,18 +234,20 @@ def _solve(q: Array, c: Array, side: float) -> Array:
     """
     entropy, variance = _entropy(q), q * (1.0 - q)
     low, high = (q, np.ones_like(q)) if side > 0.0 else (np.zeros_like(q), q)
+    # At the two ends the logarithms are infinite.
+    floor, ceiling = np.maximum(low, _TINY), np.minimum(high, 1.0 - _EPS / 2)
     p = q + side * _starting_distance(q, c, entropy, side)
     for _ in range(3):
-        p = _inside(p, low, high)
+        p = np.minimum(np.maximum(p, floor), ceiling)
         gap = -entropy - c - q * np.log(p) - (1.0 - q) * np.log1p(-p)
         distance = _distance(p, q, side)
         bend = 0.5 * (gap + (gap / distance) * (variance / distance))
         p -= gap * (p / distance) * (1.0 - p) / np.maximum(1.0 - bend, 0.5)
     p = np.where(c < 1e-8 * variance, q + side * np.sqrt(2.0 * c * variance), p)
     for _ in range(2):
-        p = _inside(p, low, high)
+        p = np.minimum(np.maximum(p, floor), ceiling)
         p -= (binary_kl(q, p) - c) * (p / _distance(p, q, side)) * (1.0 - p)
-    return np.clip(p, low, high)
+    return np.minimum(np.maximum(p, low), high)
 
 
 def _distance(p: Array, q: Array, side: float) -> Array:
@@ -264,16 +266,11 @@ def _starting_distance(q: Array, c: Array, entropy: Array, side: float) -> Array
     to_wall = np.where(wall < 0.5, wall - np.exp(exponent), -np.expm1(exponent) - back)
     quadratic = np.sqrt(c * np.minimum(0.5, 2.0 * wall))
     closed = np.minimum(quadratic, c + np.sqrt(c) * np.sqrt(2.0 * back + c))
-    return np.minimum(closed, to_wall)
-
-
-def _inside(p: Array, low: Array, high: Array) -> Array:
-    """Keep ``p`` on its side of ``q`` and off the two ends, where the logarithms are infinite."""
-    return np.clip(np.clip(p, low, high), _TINY, 1.0 - _EPS / 2)
+    return np.asarray(np.minimum(closed, to_wall))
 
 
 def _entropy(q: Array) -> Array:
-    inner = np.clip(q, _TINY, 1.0)
+    inner = np.maximum(q, _TINY)
     return -inner * np.log(inner) - (1.0 - q) * np.log1p(-np.minimum(q, 1.0 - _EPS))
 
 

@@ -111,12 +111,16 @@ def _solve(q: Array, c: Array, m: int) -> Array:
     # Plain logarithms are good to a few 1e-16, hence the additive slack; beyond 1e6 the answer is one anyway.
     enlarged = np.minimum(c, 1e6) * (1.0 + 1e-12) + 4e-15
     p = _upper_start(q, enlarged, m)
+    active = np.flatnonzero(p < 1.0)
     for _ in range(_MAX_STEPS):
-        inner = np.clip(p, _TINY, 1.0 - _EPS / 2)
-        value, slope, _ = _mixture(q, inner, m)
-        gap = value - enlarged
-        p = np.where(p < 1.0, np.maximum(inner - np.maximum(gap, 0.0) / slope, q), 1.0)
-        if np.all(gap <= 1e-15 + 1e-13 * enlarged):  # less is noise
+        here = np.clip(p[active], _TINY, 1.0 - _EPS / 2)
+        value, slope, _ = _mixture(q[active], here, m)
+        gap = np.maximum(value - enlarged[active], 0.0)
+        step = gap / slope
+        p[active] = np.maximum(here - step, q[active])
+        noise = (gap <= 1e-15 + 1e-13 * enlarged[active]) | (step <= _EPS * here)
+        active = active[~noise]
+        if active.size == 0:
             break
     return np.minimum(1.0, p * (1.0 + 4.0 * _EPS))
 
