@@ -27,6 +27,9 @@ Callback = Callable[[dict[str, Any]], None]
 MEMORY = 30
 """Steps that the quasi-Newton method remembers."""
 
+LINE_SEARCH = 8
+"""Evaluations of one line search: some bounds have kinks, where more of them only waste time."""
+
 PROGRESS = 1e-5
 """Relative gain below which another round of choosing and descending is not worth it."""
 
@@ -107,7 +110,7 @@ class Descent:
             choice = self.bound.search(self.rows, weights, self.delta, self.prior)
         return self._evaluate(weights, choice)[0]
 
-    def descend(self, start: Point, max_iter: int, tolerance: float = 1e-9) -> Point:
+    def descend(self, start: Point, max_iter: int, tolerance: float = 1e-7) -> Point:
         """The lowest point met on the way down from a start, at the same choice but for K."""
         lowest = start
         has_K = "concentration" in start.choice
@@ -130,7 +133,13 @@ class Descent:
             x,
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": max_iter, "maxcor": MEMORY, "ftol": tolerance, "gtol": 1e-8},
+            options={
+                "maxiter": max_iter,
+                "maxcor": MEMORY,
+                "maxls": LINE_SEARCH,
+                "ftol": tolerance,
+                "gtol": 1e-8,
+            },
         )
         return lowest
 

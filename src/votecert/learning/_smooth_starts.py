@@ -84,41 +84,58 @@ class Subset:
         return self.members / self.size
 
 
-def promising_subsets(rows: QuickBallots, n_wanted: int) -> list[Subset]:
+def promising_subsets(rows: QuickBallots, n_wanted: int, hint: Floats) -> list[Subset]:
     """The most promising subsets of different sizes: few errors for the price of ``log C(d, k)``.
 
     With two outputs only odd numbers of voters are asked for: they are never tied, and an error then means
-    that clearly more than half of the weight is wrong.
+    that clearly more than half of the weight is wrong. The voters with the largest weights in ``hint``
+    may vote well together.
     """
-    odd_only = _is_binary(rows)
     kept: dict[int, tuple[float, Subset]] = {}
-    since = 0
-    for subset in _grown(rows):
-        if odd_only and subset.size % 2 == 0 and subset.size < rows.n_voters:
-            continue
-        promise = _promise(rows, subset)
-        since = 0 if all(promise < other for other, _ in kept.values()) else since + 1
-        if subset.size not in kept or promise < kept[subset.size][0]:
-            kept[subset.size] = (promise, subset)
-        if since > PATIENCE:
-            break
+    for family in (_all_but_few(rows), _grown(rows), _heaviest(rows, hint)):
+        lowest, since = np.inf, 0
+        for subset in family:
+            if _is_binary(rows) and subset.size % 2 == 0 and subset.size < rows.n_voters:
+                continue
+            promise = _promise(rows, subset)
+            if subset.size not in kept or promise < kept[subset.size][0]:
+                kept[subset.size] = (promise, subset)
+            lowest, since = (promise, 0) if promise < lowest else (lowest, since + 1)
+            if since > PATIENCE:
+                break
     best = sorted(kept.values(), key=lambda pair: pair[0])[:n_wanted]
     return [subset for _, subset in best]
 
 
-def _grown(rows: QuickBallots) -> Iterator[Subset]:
-    """All voters, all but a few, then ever larger subsets from nothing."""
-    d = rows.n_voters
-    everybody = Subset(np.ones(d, dtype=bool), _errors(rows, np.ones(d, dtype=bool)))
-    yield everybody
-    subset = everybody
-    for _ in range(min(d - 1, 3)):
+def _all_but_few(rows: QuickBallots) -> Iterator[Subset]:
+    """All voters, and all but one, two, three."""
+    everybody = np.ones(rows.n_voters, dtype=bool)
+    subset = Subset(everybody, _errors(rows, everybody))
+    yield subset
+    for _ in range(min(rows.n_voters - 1, 3)):
         subset = _changed(rows, subset, -1)
         yield subset
-    subset = Subset(np.zeros(d, dtype=bool), np.inf)
-    for _ in range(min(d, max(9, WORK // (rows.n_patterns * d)))):
+
+
+def _grown(rows: QuickBallots) -> Iterator[Subset]:
+    """Ever larger subsets, by adding the voter that helps most."""
+    subset = Subset(np.zeros(rows.n_voters, dtype=bool), np.inf)
+    for _ in range(_longest(rows)):
         subset = _exchanged(rows, _changed(rows, subset, +1))
         yield subset
+
+
+def _heaviest(rows: QuickBallots, weights: Floats) -> Iterator[Subset]:
+    """The voters with the largest weights, improved by exchanges."""
+    rank = np.argsort(np.argsort(-weights, kind="stable"))
+    for size in range(1, min(_longest(rows), int(np.count_nonzero(weights))) + 1):
+        members = rank < size
+        yield _exchanged(rows, Subset(members, _errors(rows, members)))
+
+
+def _longest(rows: QuickBallots) -> int:
+    """Size up to which subsets are tried, so that the work stays within bounds."""
+    return min(rows.n_voters, max(9, WORK // (rows.n_patterns * rows.n_voters)))
 
 
 def _exchanged(rows: QuickBallots, subset: Subset) -> Subset:

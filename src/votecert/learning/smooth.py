@@ -5,7 +5,7 @@ Symbols: theta the weights, d voters, m rows, K the concentration of a Dirichlet
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from votecert.bounds.base import Bound, Evaluation, Floats, UnsupportedProblemEr
 from votecert.learning._smooth_descent import Callback, Descent, OutOfTime, Point
 from votecert.learning._smooth_starts import by_drawn_votes, by_single_errors, promising_subsets
 
-N_STARTS = 4
+N_STARTS = 3
 """Starts from which a short descent is made; the best of them gets a long one."""
 
 N_HOPS = 2
@@ -117,18 +117,23 @@ def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Ite
     yield from shorter
     best = descent.settle(shorter[0], max_iter)
     yield best
-    if shorter[-1].value > best.value * (1 + SAME):
-        best = yield from _hopping(descent, best, rng, max_iter)
     if alone := descent.best_voter():
-        yield alone
-        yield descent.settle(_pruned(descent, best), max_iter)
-        for subset in promising_subsets(descent.rows, N_SUBSETS):
-            yield descent.at(subset.weights)
+        pruned = _pruned(descent, best)
+        best = best if pruned is best else descent.settle(pruned, max_iter)
+        subsets = [alone, *_subset_points(descent, best.weights)]
+        yield from (best, *subsets)
+        if _lowest(subsets, 1)[0].value < best.value:
+            return  # where counting is what matters, shaking real-valued weights does not help
+    if shorter[-1].value > best.value * (1 + SAME):
+        yield from _hopping(descent, best, rng, max_iter)
 
 
-def _hopping(
-    descent: Descent, best: Point, rng: np.random.Generator, max_iter: int
-) -> Generator[Point, None, Point]:
+def _subset_points(descent: Descent, hint: Floats) -> list[Point]:
+    """Equal weights on a few voters, some of them found among the largest weights of the hint."""
+    return [descent.at(subset.weights) for subset in promising_subsets(descent.rows, N_SUBSETS, hint)]
+
+
+def _hopping(descent: Descent, best: Point, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
     """Leave a local minimum by shaking the weights: for landscapes with many of them."""
     for _ in range(N_HOPS):
         shaken = best.weights * np.exp(0.3 * rng.standard_normal(len(best.weights)))
@@ -136,7 +141,6 @@ def _hopping(
         if hop.value < best.value:
             best = descent.settle(hop, max_iter)
             yield best
-    return best
 
 
 def _pruned(descent: Descent, point: Point) -> Point:
