@@ -90,7 +90,7 @@ def test_the_printed_lemma_is_violated_where_the_errata_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("smallest", "largest", "size"), [(1e-9, 1e-2, 60), (1e-3, 1e3, 120), (1.0, 1e7, 40), (1e7, 3e9, 4)]
+    ("smallest", "largest", "size"), [(1e-9, 1e-2, 60), (1e-3, 1e3, 120), (1.0, 1e7, 40), (1e7, 3e9, 2)]
 )
 def test_gradient_agrees_with_high_precision_differences(smallest: float, largest: float, size: int) -> None:
     points = cases(2, size, smallest, largest)
