@@ -143,6 +143,9 @@ def test_columns_of_dask_dataframes_name_the_voters():
     chunked = dd.from_pandas(frame, npartitions=4)
     certificate = vc.certify(chunked[["ann", "bob", "cy"]], chunked["truth"])
     assert certificate.voters == ("ann", "bob", "cy")
+    assert vc.certify(read_ballots(chunked, "truth")).risk == certificate.risk
+    with pytest.raises(ValueError, match="no column 'label'"):
+        read_ballots(chunked, "label")
     assert as_json(certificate) == as_json(vc.certify(frame[["ann", "bob", "cy"]], frame["truth"]))
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from votecert.scale.counting import Declaration, PackedBlock, count_patterns, pack_block
-from votecert.scale.recognition import is_dask
+from votecert.scale.recognition import is_array, is_dask
 from votecert.scale.tally import Room, Tally, join_tallies, tally_block
 
 FAN_IN = 4
@@ -24,8 +25,8 @@ def tally_dask(votes: Any, y: Any, declared: Declaration, room: Room, client: An
     ----------
     votes : Dask array or dataframe
         Rows x voters.
-    y : Dask array or series, or array
-        The true labels.
+    y : Dask array or series, array, or str
+        The true labels, or the name of their column among the votes.
     declared : Declaration
     room : Room
     client : distributed.Client, optional
@@ -43,7 +44,7 @@ def tally_dask(votes: Any, y: Any, declared: Declaration, room: Room, client: An
     if sizes is None and declared.split > 0:
         parts = _counted_in_a_chain(blocks, declared)
     else:
-        starts = _running_sum(sizes) if sizes is not None else [0] * len(blocks)
+        starts = [0] * len(blocks) if sizes is None else [0, *accumulate(sizes[:-1])]
         count = dask.delayed(tally_block, pure=False)
         parts = [
             count(*block, number, start, declared)
@@ -92,23 +93,17 @@ def rows_after(start: int, block: PackedBlock | None) -> int:
     return start + (0 if block is None else len(block))
 
 
-def _running_sum(sizes: Sequence[int]) -> list[int]:
-    starts, total = [], 0
-    for size in sizes:
-        starts.append(total)
-        total += size
-    return starts
-
-
 def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | None]:
     """Delayed pairs of votes and labels, and their numbers of rows if these are known."""
     if not is_dask(votes):
         raise TypeError("y is a Dask collection and votes is not: both have to be chunked in the same way.")
-    if _is_array(votes):
+    if isinstance(y, str):
+        return _split_off(votes, y), None
+    if is_array(votes):
         votes = _in_rows(votes)
     y = _like(y, votes)
     votes_parts, y_parts = (
-        list(data.to_delayed().ravel() if _is_array(data) else data.to_delayed()) for data in (votes, y)
+        list(data.to_delayed().ravel() if is_array(data) else data.to_delayed()) for data in (votes, y)
     )
     if len(votes_parts) != len(y_parts):
         raise ValueError(
@@ -118,8 +113,22 @@ def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | 
     return list(zip(votes_parts, y_parts, strict=True)), _sizes(votes) or _sizes(y)
 
 
-def _is_array(data: Any) -> bool:
-    return hasattr(data, "chunks")
+def _split_off(table: Any, label: str) -> list[tuple[Any, Any]]:
+    """Delayed pairs of votes and labels from one dataframe, whose partitions are made once."""
+    import dask
+
+    if label not in getattr(table, "columns", ()):
+        raise ValueError(f"votes have no column {label!r}: y is the name of the label column, or the labels.")
+    take, drop = dask.delayed(_column, pure=False), dask.delayed(_other_columns, pure=False)
+    return [(drop(part, label), take(part, label)) for part in table.to_delayed()]
+
+
+def _column(table: Any, label: str) -> Any:
+    return table[label]
+
+
+def _other_columns(table: Any, label: str) -> Any:
+    return table.drop(columns=label)
 
 
 def _in_rows(votes: Any) -> Any:
@@ -143,7 +152,7 @@ def _like(y: Any, votes: Any) -> Any:
         y = np.asarray(y)
         _refuse_length(len(y), sizes)
         return da.from_array(y, chunks=(tuple(sizes), *y.shape[1:]))
-    if _is_array(y) and sizes is not None and _sizes(y) not in (None, sizes):
+    if is_array(y) and sizes is not None and _sizes(y) not in (None, sizes):
         _refuse_length(y.shape[0], sizes)
         return y.rechunk({0: tuple(sizes)})
     return y
@@ -151,7 +160,7 @@ def _like(y: Any, votes: Any) -> Any:
 
 def _sizes(data: Any) -> list[int] | None:
     """Rows of each chunk of an array; None if they are not known, as in a dataframe."""
-    if not _is_array(data) or any(math.isnan(size) for size in data.chunks[0]):
+    if not is_array(data) or any(math.isnan(size) for size in data.chunks[0]):
         return None
     return [int(size) for size in data.chunks[0]]
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from votecert._panels import panel_of
 from votecert.scale.counting import n_rows_of
+from votecert.scale.recognition import is_array
 
 
 def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size: int) -> npt.NDArray[Any]:
@@ -25,7 +26,7 @@ def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size:
     import dask.array as da
 
     panel = panel_of(ensemble)
-    if hasattr(X, "chunks"):
+    if is_array(X):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, rows x features, but has {X.ndim}.")
         sizes = X.chunks[0]

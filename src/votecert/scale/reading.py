@@ -43,7 +43,7 @@ def read_ballots(
     ----------
     votes : Dask collection, folder or file, array on disk, or iterable of blocks
         - a Dask array or dataframe of labels, rows x voters, with ``y`` a Dask array or series of as many
-          partitions;
+          partitions, or the name of a column of the dataframe;
         - the path of a Parquet file or folder, with ``y`` the name of the label column; of a folder of npy or
           npz files; or of a Zarr group (see :mod:`votecert.scale.folders`);
         - an array that is read by slicing, such as ``numpy.memmap`` or a Zarr array, with ``y`` another one;

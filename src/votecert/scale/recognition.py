@@ -17,6 +17,11 @@ def is_dask(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
 
 
+def is_array(data: Any) -> bool:
+    """Whether a Dask collection is an array; the columns of a dataframe look like attributes, too."""
+    return hasattr(type(data), "chunks")
+
+
 def is_in_blocks(votes: Any, y: Any) -> bool:
     """Whether these votes have to be read block by block: Dask collections, or an iterator with no ``y``."""
     return is_dask(votes) or is_dask(y) or (y is None and isinstance(votes, Iterator))
