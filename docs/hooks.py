@@ -1,0 +1,150 @@
+"""What MkDocs does to the pages of this site besides Markdown.
+
+* Formulas become MathML while the site is built, so that it needs no script and no network to show them.
+* The table of bounds and the list of references come from the library itself.
+* The gallery runs the scripts in ``examples/`` and shows their text, their output and their picture.
+* CONTRIBUTING and CHANGELOG at the root of the repository are pages too.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import html
+import io
+import re
+import runpy
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+MATH_ROLE = re.compile(r":math:<code>(.*?)</code>", re.DOTALL)
+OTHER_ROLE = re.compile(r":(?:func|class|meth|data|attr|mod):<code>~?(.*?)</code>", re.DOTALL)
+
+
+def on_files(files: Files, config: Any, **_: Any) -> Files:
+    """Add the pages that are not files of ``docs/``."""
+    pages = {
+        "contributing.md": (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+        "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        "references.md": references_page(),
+    }
+    for name, text in pages.items():
+        files.append(File.generated(config, name, content=text))
+    gallery, pictures = gallery_page()
+    files.append(File.generated(config, "gallery.md", content=gallery))
+    for name, picture in pictures.items():
+        files.append(File.generated(config, name, content=picture))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    return markdown.replace("<!-- table of bounds -->", bounds_table())
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    content = FORMULA.sub(lambda found: mathml(found[2], display=found[1] == "div"), content)
+    content = MATH_ROLE.sub(lambda found: mathml(found[1], display=False), content)
+    return OTHER_ROLE.sub(r"<code>\1</code>", content)
+
+
+def mathml(latex: str, display: bool) -> str:
+    """One formula. What cannot be converted stops the build."""
+    markup = convert(html.unescape(latex).strip(), display="block" if display else "inline")
+    return f'<span class="formula">{markup}</span>' if display else markup
+
+
+def bounds_table() -> str:
+    """Every registered bound, from the registry."""
+    from votecert import BOUNDS
+
+    lines = [
+        "| id | bound | guarantee | classes | can be learned | from |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, bound in BOUNDS.items():
+        learnable = bound.differentiable or name == "occam"
+        lines.append(
+            f"| [`{name}`](theory/{THEORY.get(name, 'others')}.md#{anchor(name)}) | {bound.title} "
+            f"| {'yes' if bound.is_guarantee else '**no**'} | {'any' if bound.multiclass else '2'} "
+            f"| {'yes' if learnable else ''} | {'; '.join(short_reference(key) for key in bound.references)} |"
+        )
+    return "\n".join(lines)
+
+
+THEORY = {"occam": "occam", "dirichlet": "dirichlet"}
+"""Pages of the bounds that have one of their own."""
+
+
+def anchor(name: str) -> str:
+    """The heading of a bound in the theory chapter, which must exist."""
+    return "bound-" + name.replace("+", "p")
+
+
+def short_reference(key: str) -> str:
+    """First author and year, linked to the entry."""
+    from votecert.references import BIBTEX
+
+    fields = dict(re.findall(r"(\w+) = \{(.*?)\},?\n", BIBTEX[key], re.DOTALL))
+    authors = re.split(r"\s+and\s+", fields["author"])
+    names = [plain(author.split(",")[0]) for author in authors]
+    who = names[0] if len(names) == 1 else " & ".join(names) if len(names) == 2 else f"{names[0]} et al."
+    return f"[{who} {fields['year']}](references.md#{key})"
+
+
+def plain(latex: str) -> str:
+    """A name without LaTeX's accents and braces."""
+    accents = {r"\'e": "é", r"\`e": "è", r"\c{c}": "ç", r"\"u": "ü", r"\"o": "ö", r"\'a": "á", r"\'o": "ó"}
+    for mark, letter in accents.items():
+        latex = latex.replace(mark, letter)
+    return re.sub(r"[{}\\]", "", latex)
+
+
+def references_page() -> str:
+    from votecert.references import BIBTEX
+
+    entries = "\n\n".join(f"## {key} {{#{key}}}\n\n```bibtex\n{entry}\n```" for key, entry in BIBTEX.items())
+    return f"# References\n\n`certificate.cite()` prints those behind a certificate.\n\n{entries}\n"
+
+
+def gallery_page() -> tuple[str, dict[str, bytes]]:
+    """Run every example: its docstring, code, output and picture."""
+    parts = ["# Gallery\n\nShort scripts from the folder `examples/`; each runs in a few seconds.\n"]
+    pictures: dict[str, bytes] = {}
+    for script in sorted((ROOT / "examples").glob("*.py")):
+        source = script.read_text(encoding="utf-8")
+        title, _, text = (ast.get_docstring(ast.parse(source)) or script.stem).partition("\n")
+        code = source.split('"""', 2)[2].strip()
+        printed, picture = run_example(script)
+        parts.append(f"## {title.rstrip('.')}\n\n{text.strip()}\n")
+        if picture:
+            name = f"gallery/{script.stem}.png"
+            pictures[name] = picture
+            parts.append(f"![{title.rstrip('.')}]({name}){{.example}}\n")
+        parts.append(f'```python title="examples/{script.name}"\n{code}\n```\n')
+        if printed:
+            parts.append(f"Output:\n\n```text\n{printed.rstrip()}\n```\n")
+    return "\n".join(parts), pictures
+
+
+def run_example(script: Path) -> tuple[str, bytes | None]:
+    """What a script prints and the picture it writes, in a folder of its own."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    output = io.StringIO()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(output),
+    ):
+        runpy.run_path(str(script), run_name="__main__")
+        written = list(Path(folder).glob("*.png"))
+        picture = written[0].read_bytes() if written else None
+    return output.getvalue(), picture

@@ -1,0 +1,99 @@
+"""Run the benchmarks and write what they print into ``docs/results.md``, with a figure of the certificates.
+
+    python docs/results.py [NAME ...] [--votes FOLDER]
+
+Each block of that page between ``<!-- NAME -->`` and ``<!-- end -->`` is the output of one command, which the block
+shows. Without names all are run, except the one that needs the folder of votes when none is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "results.md"
+FIGURE = ROOT / "docs" / "images" / "tightness.png"
+
+COMMANDS = {
+    "generated": ["benchmarks/tightness.py"],
+    "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER"],
+    "times": ["benchmarks/tightness.py", "--times"],
+    "certify": ["benchmarks/certify.py"],
+    "search": ["benchmarks/search.py"],
+    "ballots": ["benchmarks/ballots.py"],
+    "voters": ["benchmarks/voters.py"],
+}
+
+
+def output(command: list[str], folder: Path | None) -> str:
+    """What the command prints, with one thread."""
+    arguments = [str(folder) if part == "FOLDER" else part for part in command]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines())
+
+
+def paste(page: str, name: str, text: str) -> str:
+    """The page with a new block of this name."""
+    shown = " ".join(["OMP_NUM_THREADS=1 python", *COMMANDS[name]])
+    block = f"<!-- {name} -->\n```text\n$ {shown}\n{text}\n```\n<!-- end -->"
+    new, found = re.subn(rf"<!-- {name} -->.*?<!-- end -->", lambda _: block, page, flags=re.DOTALL)
+    if not found:
+        raise SystemExit(f"{PAGE} has no block {name!r}.")
+    return new
+
+
+def read_table(page: str, name: str) -> list[tuple[str, float, float, float]]:
+    """Name, certificate, limit and test error of each line of a tightness table."""
+    block = re.search(rf"<!-- {name} -->(.*?)<!-- end -->", page, re.DOTALL)
+    line = re.compile(r"^(.+?) +\d+ +\d+ +\d+ +(\d\.\d+) +(\d\.\d+) +\d\.\d+ +(\d\.\d+) ", re.MULTILINE)
+    found = line.findall(block[1]) if block else []
+    return [(title, float(risk), float(limit), float(test)) for title, risk, limit, test in found]
+
+
+def draw(page: str) -> None:
+    """Certificates of the generated votes between their test error and their limit."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    titles, risks, limits, tests = zip(*read_table(page, "generated"), strict=True)
+    figure, axes = plt.subplots(figsize=(6.4, 7), layout="constrained")
+    places = range(len(titles))
+    axes.hlines(places, limits, risks, color="teal", linewidth=2)
+    axes.plot(risks, places, "o", color="teal", markersize=5, label="certificate, weights learned")
+    axes.plot(limits, places, "|", color="black", markersize=9, label="limit (Clopper-Pearson)")
+    axes.plot(tests, places, "x", color="grey", markersize=5, label="error on test rows")
+    axes.set_yticks(places, titles, fontsize=8)
+    axes.invert_yaxis()
+    axes.set(xlabel="error, delta = 0.05", xlim=(0, None))
+    axes.legend(loc="lower right", fontsize=8)
+    figure.savefig(FIGURE, dpi=100)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", choices=[[], *COMMANDS], help="which blocks; all by default")
+    parser.add_argument("--votes", type=Path, help="folder of .npz files of votes, for the block 'reference'")
+    options = parser.parse_args()
+    for name in options.names or [name for name in COMMANDS if name != "reference" or options.votes]:
+        if name == "reference" and options.votes is None:
+            parser.error("the block 'reference' needs --votes FOLDER")
+        text = output(COMMANDS[name], options.votes)
+        PAGE.write_text(paste(PAGE.read_text(encoding="utf-8"), name, text), encoding="utf-8")
+        if name == "generated":
+            draw(PAGE.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()
