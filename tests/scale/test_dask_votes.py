@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dask.array as da
 import dask.dataframe as dd
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,3 +76,13 @@ def test_the_ensemble_is_sent_once_to_each_worker(cluster, tmp_path):
     assert (found[:, 0] == np.tile(tree.predict(X), 8)).all()
     arrivals = (tmp_path / "arrivals").read_text().splitlines()
     assert 1 <= len(arrivals) <= 4 < votes.npartitions  # two workers, and who passes it on
+
+
+def test_the_classifier_runs_on_a_cluster_through_joblib(cluster):
+    def fitted(n_jobs):
+        forest = RandomForestClassifier(4, random_state=0, n_jobs=n_jobs)
+        return vc.CertifiedVotingClassifier(forest, random_state=0, n_jobs=n_jobs).fit(X, Y).certificate_
+
+    with cluster.as_current(), joblib.parallel_config(backend="dask"):
+        found = fitted(n_jobs=2)
+    assert found.risk == fitted(n_jobs=None).risk
