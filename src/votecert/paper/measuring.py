@@ -15,7 +15,7 @@ from votecert.paper.results import Record
 
 DELTA = 0.05
 ADAM = ("fo", "so", "bin", "f2", PUBLISHED)
-"""Objectives that the paper minimises by Adam. CCTND and CCPBB come with a full-batch descent of their own."""
+"""Objectives that the paper minimises by Adam. CCTND and CCPBB have a full-batch descent of their own."""
 
 WIDE = (1e-2, 1e9)
 """Range of K for "a thorougher search": nothing is gained beyond it."""
