@@ -21,7 +21,7 @@ CONCENTRATIONS = (0.05, 1e8)
 COARSE = 32
 """Points of the first pass over K."""
 
-FINALISTS = (6, 2, 1, 1)
+FINALISTS = (6, 2, 1)
 """Valleys in the running: before the first of the finer passes, and after each of them."""
 
 OFFSETS = np.array([-0.75, -0.25, 0.25, 0.75])
@@ -158,10 +158,10 @@ class Landscape:
             grid = centre[:, None] * step**OFFSETS
             values = self._values(grid, margin[:, None], scale[:, None])
             best = np.argsort(values.min(axis=1), kind="stable")[:survivors]
-            centre = grid[best, values[best].argmin(axis=1)]
-            margin, scale = margin[best], scale[best]
+            margin, scale, grid, values = margin[best], scale[best], grid[best], values[best]
+            centre = grid[np.arange(len(best)), values.argmin(axis=1)]
             step **= OFFSETS[1] - OFFSETS[0]
-        return float(centre[0]), int(margin[0]), int(scale[0])
+        return float(centre[0] * step ** _vertex(values[0])), int(margin[0]), int(scale[0])
 
     def _values(self, K: Floats, margin: Indices, scale: Indices) -> Floats:
         """The bound at the given points."""
@@ -177,3 +177,13 @@ def _lowest_valleys(values: Floats, most: int) -> tuple[Indices, Indices]:
     row, column = np.nonzero((values <= walls[:-2]) & (values <= walls[2:]))
     best = np.argsort(values[row, column], kind="stable")[:most]
     return row[best], column[best]
+
+
+def _vertex(values: Floats) -> float:
+    """How many steps away from the least of equally spaced values the parabola around it has its vertex."""
+    here = int(values.argmin())
+    if not 0 < here < len(values) - 1:
+        return 0.0
+    before, least, after = values[here - 1 : here + 2]
+    bend = before - 2 * least + after
+    return float((before - after) / (2 * bend)) if bend > 0 else 0.0
