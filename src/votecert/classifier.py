@@ -56,8 +56,8 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         Where the prior is learned: the list of fitted votes of "occam", or the centre of the prior of an
         objective with real-valued weights. "cv": on out-of-fold votes of the fitting rows, for which the
         ensemble is fitted five more times; "oob": on the votes of bagged members on fitting rows outside
-        their bags ("occam" only); "split": on a quarter of the certifying rows ("occam" only); "none": nowhere.
-        "auto" is "cv" for members that differ in kind (VotingClassifier, StackingClassifier, DecisionStumps),
+        their bags ("occam" only); "split": on a quarter of the certifying rows ("occam" only); "none":
+        nowhere. "auto" is "cv" for members that differ in kind (VotingClassifier, StackingClassifier, DecisionStumps),
         otherwise "split" for "occam" and "none" for the rest. Members of one kind, such as the trees of a
         forest, are hardly worth weighing, and "oob" was measured to be no better than "split" for them.
     time_budget : float, optional

@@ -1,0 +1,61 @@
+"""What the classifier refuses, before any work is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from votecert._splitting import PRIORS
+from votecert.bounds import find_bound
+from votecert.bounds.base import Bound
+from votecert.inputs import check_delta
+
+VOTING = ("hard", "soft")
+
+
+def check_parameters(classifier: Any) -> None:
+    """Refuse parameters of a CertifiedVotingClassifier that make no sense, alone or together."""
+    check_delta(classifier.delta)
+    if not 0 < classifier.certify_size < 1:
+        raise ValueError(
+            f"certify_size must be between 0 and 1, both excluded, not {classifier.certify_size!r}."
+        )
+    for name, known in (("voting", VOTING), ("prior", PRIORS)):
+        if getattr(classifier, name) not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(classifier, name)!r}.")
+    if classifier.estimator is not None and not hasattr(classifier.estimator, "fit"):
+        raise TypeError(
+            f"estimator must be a scikit-learn classifier, not a {type(classifier.estimator).__name__}. Put "
+            "several models into a VotingClassifier, each in a FrozenEstimator if they are fitted already."
+        )
+    objective, bound = single_bound(classifier.objective), single_bound(classifier.bound)
+    if classifier.objective != "uniform" and bound is not None and bound.id == "test-set":
+        raise ValueError(
+            "bound='test-set' does not cover weights learned on the certifying rows. Leave bound out, or use "
+            "objective='uniform'."
+        )
+    if classifier.voting == "soft":
+        for used in (objective, bound):
+            if used is not None and not used.counts_errors:
+                raise ValueError(f"The bound {used.id!r} does not cover soft votes; use 'occam'.")
+
+
+def single_bound(named: str | Bound | None) -> Bound | None:
+    """The bound that a parameter names, or None if it does not stand for a single one."""
+    return None if named is None or named in ("uniform", "best") else find_bound(named)
+
+
+def read_labels(y: Any, sample_weight: Any) -> NDArray[Any]:
+    """The labels as an array; at least two classes, also among the rows with a positive weight."""
+    labels = np.asarray(column_or_1d(y, warn=True))
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    if len(np.unique(labels)) < 2:
+        raise ValueError("CertifiedVotingClassifier needs two classes or more, but y has one class only.")
+    if sample_weight is not None and len(np.unique(labels[np.asarray(sample_weight) > 0])) < 2:
+        raise ValueError("sample_weight leaves one class only; two classes or more need positive weights.")
+    return labels
