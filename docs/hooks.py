@@ -70,10 +70,11 @@ def bounds_table() -> str:
     ]
     for name, bound in BOUNDS.items():
         learnable = bound.differentiable or name == "occam"
+        sources = "; ".join(short_reference(key) for key in bound.references)
         lines.append(
             f"| [`{name}`](theory/{THEORY.get(name, 'others')}.md#{anchor(name)}) | {bound.title} "
             f"| {'yes' if bound.is_guarantee else '**no**'} | {'any' if bound.multiclass else '2'} "
-            f"| {'yes' if learnable else ''} | {'; '.join(short_reference(key) for key in bound.references)} |"
+            f"| {'yes' if learnable else ''} | {sources} |"
         )
     return "\n".join(lines)
 

@@ -2,8 +2,8 @@
 
     python docs/results.py [NAME ...] [--votes FOLDER]
 
-Each block of that page between ``<!-- NAME -->`` and ``<!-- end -->`` is the output of one command, which the block
-shows. Without names all are run, except the one that needs the folder of votes when none is given.
+Each block of that page between ``<!-- NAME -->`` and ``<!-- end -->`` is the output of one command, which
+the block shows. Without names all are run, except the one that needs the folder of votes when none is given.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def draw(page: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", choices=[[], *COMMANDS], help="which blocks; all by default")
+    parser = argparse.ArgumentParser(description="Run the benchmarks and write docs/results.md.")
+    parser.add_argument("names", nargs="*", help="which blocks; all by default")
     parser.add_argument("--votes", type=Path, help="folder of .npz files of votes, for the block 'reference'")
     options = parser.parse_args()
+    if unknown := set(options.names) - set(COMMANDS):
+        parser.error(f"no such block: {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
     for name in options.names or [name for name in COMMANDS if name != "reference" or options.votes]:
         if name == "reference" and options.votes is None:
             parser.error("the block 'reference' needs --votes FOLDER")

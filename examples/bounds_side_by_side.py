@@ -1,7 +1,7 @@
 """Every bound on the same vote
 
-A forest of 25 trees and its plain vote. The dashed line is the share of certifying rows that the vote gets wrong; hatched bars
-are formulas that are no guarantee.
+A forest of 25 trees and its plain vote. The dashed line is the share of certifying rows that the
+vote gets wrong; hatched bars are formulas that are no guarantee.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,7 @@
 """Which voters count
 
-Nine models of different kinds on the digits data. Learning finds who deserves votes; the certificate covers that.
+Nine models of different kinds on the digits data. Learning finds who deserves votes;
+the certificate covers that.
 """
 
 import matplotlib.pyplot as plt

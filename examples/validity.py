@@ -1,7 +1,8 @@
 """Does it hold? Two hundred repetitions
 
-Voters flip coins, weights are learned on 60 rows: the hardest case for a certificate, as all there is to find is luck. The true error of any
-vote is 1/2. At most one repetition in twenty may have a certificate below that.
+Voters flip coins, weights are learned on 60 rows: the hardest case for a certificate, as all there
+is to find is luck. The true error of any vote is 1/2. At most one repetition in
+twenty may have a certificate below that.
 """
 
 import matplotlib.pyplot as plt
