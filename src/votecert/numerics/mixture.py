@@ -110,14 +110,15 @@ def mixture_inverse_gradient(q: ArrayLike, c: ArrayLike, m: int) -> tuple[Array,
 def _solve(q: Array, c: Array, m: int) -> Array:
     # Plain logarithms are good to a few 1e-16, hence the additive slack; beyond 1e6 the answer is one anyway.
     enlarged = np.minimum(c, 1e6) * (1.0 + 1e-12) + 4e-15
-    p = _upper_start(q, enlarged, m)
-    active = np.flatnonzero(p < 1.0)
+    # A start that rounds to one says nothing about the root: go on from the number below one.
+    p = np.clip(_upper_start(q, enlarged, m), _TINY, 1.0 - _EPS / 2)
+    active = np.flatnonzero(q < 1.0)
     for _ in range(_MAX_STEPS):
-        here = np.clip(p[active], _TINY, 1.0 - _EPS / 2)
+        here = p[active]
         value, slope, _ = _mixture(q[active], here, m)
         gap = np.maximum(value - enlarged[active], 0.0)
         step = gap / slope
-        p[active] = np.maximum(here - step, q[active])
+        p[active] = np.maximum(here - step, np.maximum(q[active], _TINY))
         noise = (gap <= 1e-15 + 1e-13 * enlarged[active]) | (step <= _EPS * here)
         active = active[~noise]
         if active.size == 0:
