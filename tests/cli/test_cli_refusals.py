@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -127,6 +128,15 @@ def test_folders_that_cannot_be_written_to(invoke, votes, tmp_path, monkeypatch)
         done = invoke("certify", votes, *ROWS, *options)
         assert_refused(done, tmp_path, "locked cannot be written to")
     assert os.listdir(locked) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that takes no files, even from root")
+def test_file_systems_that_cannot_be_written_to(invoke, votes, tmp_path):
+    done = invoke("certify", votes, *ROWS, "--json", "/proc/c.json")
+    assert done.exit_code == 2
+    assert "votecert: /proc/c.json: " in done.stderr or "/proc cannot be written to" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert os.listdir(tmp_path) == [votes]
 
 
 def test_debugging_shows_where_it_happened(invoke, monkeypatch):

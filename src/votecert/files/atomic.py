@@ -36,6 +36,13 @@ def write_atomically(path: str | PathLike[str], content: str | bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return
+    try:
+        _replace(target, data)
+    except OSError as error:  # it may name the temporary file, which means nothing to the user
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _replace(target: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -44,11 +51,9 @@ def write_atomically(path: str | PathLike[str], content: str | bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, _usual_mode(target))
         os.replace(temporary, target)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):  # the user knows the file by its own name
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
 
 
