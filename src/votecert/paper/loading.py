@@ -99,7 +99,8 @@ def _read(entry: Entry, path: Path) -> tuple[Array, Array]:
             f"{' and '.join(entry.urls)}."
         )
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        # NumPy leaves a damaged file open unless it is opened for it.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             return arrays["X"], arrays["y"]
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is damaged ({error}): delete it and get it again.") from None

@@ -109,7 +109,8 @@ def _packed(votes: Votes) -> bytes:
 def _cached(path: Path) -> Votes | None:
     """The votes in the file, None if there is none or it is damaged."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        # NumPy leaves a damaged file open unless it is opened for it.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             names = ("votes", "y", "test_votes", "test_y")
             votes, y, test_votes, test_y = (arrays[name] for name in names)
             found = Votes(votes, y, test_votes, test_y, int(arrays["n_classes"]))
