@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def pair(request) -> tuple[SpilledBallots, Ballots]:
 
 def with_room(spilled: SpilledBallots) -> SpilledBallots:
     """The same files, with a budget for whole columns."""
-    return SpilledBallots(spilled.run, spilled.folder, spilled.declared, 10**9, spilled.which)
+    return SpilledBallots(replace(spilled.source, memory_budget=10**9), spilled.folder)
 
 
 def test_sizes_and_kinds(pair):
@@ -122,6 +123,40 @@ def test_bounds_that_count_need_no_more_than_the_budget(bound):
     found = vc.certify(spilled, weights="uniform", bound=bound)
     expected = vc.certify(problem.in_memory(), weights="uniform", bound=bound)
     assert (found.risk, found.errors, found.terms) == (expected.risk, expected.errors, expected.terms)
+
+
+def test_workers_answer_the_same(pair, cluster):
+    here = pair[0]
+    there = SpilledBallots(here.source, here.folder, cluster)
+    votes = np.random.default_rng(0).integers(1, 4, here.n_voters)
+    assert there.errors(votes) == here.errors(votes)
+    assert (there.tandem_counts() == here.tandem_counts()).all()
+    roomy = SpilledBallots(replace(here.source, memory_budget=10**6), here.folder, cluster)
+    theta = votes / votes.sum()
+    assert np.array_equal(roomy.correct_weight(theta), with_room(here).correct_weight(theta))
+    assert there.part(0.25, 0, fitting=True).client is cluster
+
+
+def test_slices_without_a_row_of_the_part_do_no_harm():
+    problem = Problem(*drawn(0, 3000, 30, 2), (700, 1400, 2100))
+    spilled = read_iterator(problem, memory_budget=BUDGET, split=0.002)
+    fitting = spilled.part(0.002, 0, fitting=True)
+    assert any(part.n_rows == 0 for part in fitting.slices())
+    expected = problem.in_memory().part(0.002, 0, fitting=True)
+    assert fitting.errors(np.ones(30)) == expected.errors(np.ones(30))
+    assert (fitting.disagreements() == expected.disagreements()).all()
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "adam"])
+def test_smooth_weights_are_learned_on_a_sample_and_certified_on_all_rows(method, monkeypatch):
+    monkeypatch.setattr("votecert.learning.learn.SAMPLE_ENTRIES", 1000 * 12)
+    problem = Problem(*drawn(0, 3000, 12, 2), (1000,))
+    spilled = read_iterator(problem, memory_budget=BUDGET)
+    assert isinstance(spilled, SpilledBallots)
+    found = vc.learn(spilled, objective="so", method=method)
+    again = vc.certify(problem.in_memory(), weights=found.weights, bound="so")
+    assert found.risk == pytest.approx(again.risk, rel=1e-12)
+    assert found.evaluation.terms.n_rows == 3000
 
 
 def test_patterns_that_fit_after_all_are_loaded():

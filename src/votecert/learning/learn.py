@@ -24,6 +24,9 @@ Callback = Callable[[dict[str, Any]], None]
 TIME_BUDGET = 60.0
 """Seconds that the discrete search may take by default."""
 
+SAMPLE_ENTRIES = 1 << 24
+"""Votes that smooth weights are learned on, if the rows are on disk; all rows certify them."""
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -174,13 +177,24 @@ def learn_on(
     if not bound.differentiable:
         smooth = ", ".join(name for name, other in BOUNDS.items() if other.differentiable)
         raise ValueError(f"Weights cannot be learned by {bound.id!r}. Use 'occam' or one of: {smooth}.")
-    if method == "adam":
-        return adam(rows, bound, delta, prior=prior, random_state=random_state, callback=callback)
-    if method != "lbfgs":
+    if method not in ("lbfgs", "adam"):
         raise ValueError(f"method must be 'lbfgs' or 'adam', not {method!r}.")
-    return minimise(
-        rows, bound, delta, prior=prior, random_state=random_state, time_budget=time_budget, callback=callback
-    )
+    sample = rows.in_memory(SAMPLE_ENTRIES)
+    if method == "adam":
+        found = adam(sample, bound, delta, prior=prior, random_state=random_state, callback=callback)
+    else:
+        found = minimise(
+            sample,
+            bound,
+            delta,
+            prior=prior,
+            random_state=random_state,
+            time_budget=time_budget,
+            callback=callback,
+        )
+    if sample is rows:
+        return found
+    return bound.evaluate(rows, np.array(found.terms.weights), delta, prior=prior)
 
 
 def _other_rows(rows: Rows, votes: Any, y: Any) -> Rows | None:

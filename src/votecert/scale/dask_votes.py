@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from votecert._panels import panel_of
 from votecert.scale.counting import n_rows_of
-from votecert.scale.recognition import is_array
+from votecert.scale.recognition import current_client, is_array
 
 
 def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size: int) -> npt.NDArray[Any]:
@@ -63,13 +62,7 @@ def _sent_once(ensemble: Any) -> Any:
     """The ensemble as one node of the graph: on all workers of the current cluster, if there is one."""
     import dask
 
-    if "distributed" in sys.modules:  # otherwise there is no cluster, and no need to import it
-        from distributed import default_client
-
-        try:
-            client = default_client()
-        except ValueError:
-            pass
-        else:
-            return client.scatter([ensemble], broadcast=True)[0]
+    client = current_client()
+    if client is not None:
+        return client.scatter([ensemble], broadcast=True)[0]
     return dask.delayed(ensemble, pure=False, traverse=False)

@@ -11,7 +11,7 @@ from votecert._split import SPLIT
 from votecert.ballots import Ballots
 from votecert.scale.counting import Declaration, n_rows_of
 from votecert.scale.folders import blocks_in
-from votecert.scale.recognition import is_dask, is_sliceable
+from votecert.scale.recognition import current_client, is_dask, is_sliceable
 from votecert.scale.spilled import SpillFolder
 from votecert.scale.tally import Room, Tally, ballots_of, join_tallies, tally_block
 
@@ -64,7 +64,8 @@ def read_ballots(
         Where patterns go that do not fit; a temporary folder in it is deleted after use. The workers of a
         cluster must share it. Default: the system's folder for temporary files.
     client : distributed.Client, optional
-        The cluster that does the work for Dask collections. Default: the current one, or threads.
+        The cluster that does the work. Default: for Dask collections the current one, or threads; for
+        others this process. Workers of a given client also go through patterns that were spilled.
     progress : callable, optional
         Called with the number of rows read so far, after each block. Not used for Dask collections.
 
@@ -102,10 +103,11 @@ def read_ballots(
         if is_dask(votes) or is_dask(y):
             from votecert.scale.dask_blocks import tally_dask
 
+            client = client or current_client()
             tally = tally_dask(votes, y, declared, room, client)
         else:
             tally = tally_blocks(_blocks(votes, y), declared, room, progress)
-        return ballots_of(tally, declared, room, folder)
+        return ballots_of(tally, declared, room, folder, client)
     except BaseException:
         folder.remove()
         raise

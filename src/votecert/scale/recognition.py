@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,3 +31,15 @@ def is_in_blocks(votes: Any, y: Any) -> bool:
 def is_sliceable(data: Any) -> bool:
     """Whether rows can be taken by slicing: arrays in memory or on disk."""
     return hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")
+
+
+def current_client() -> Any:
+    """The client of the current cluster, or None."""
+    if "distributed" not in sys.modules:  # then there is no cluster, and no need to import it
+        return None
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        return None

@@ -2,6 +2,7 @@
 
 Whatever is a sum over rows (errors, ties, tandem counts, ...) is added up slice by slice. What is one number
 for each pattern (weights of the right votes, margins, ...) comes in one piece, if the budget has room for it.
+On a cluster the workers do the slices: they read them from the folder that they share.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +25,8 @@ from votecert.scale.runs import Run
 from votecert.scale.streamed import refuse_other_split
 
 Part = Literal["all", "fitting", "certifying"]
+
+_PARTS: tuple[Part, Part] = ("fitting", "certifying")
 
 COPIES = 8
 """Arrays of the size of an answer that may be needed at a time to find it."""
@@ -39,82 +43,116 @@ class SpillFolder:
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class Slices:
+    """The patterns of a run in slices, each as ballots of its own. Travels to workers.
+
+    Attributes
+    ----------
+    run : Run
+        The patterns.
+    declared : Declaration
+        What was fixed before the rows were read.
+    memory_budget : int
+        Bytes that one slice and the work on it may take.
+    which : {"all", "fitting", "certifying"}
+        The rows that count.
+    """
+
+    run: Run
+    declared: Declaration
+    memory_budget: int
+    which: Part
+
+    @property
+    def can_abstain(self) -> bool:
+        """Whether voters can abstain."""
+        declared = self.declared.can_abstain
+        return self.run.layout.any_missing if declared is None else declared
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that all patterns would take, unpacked and with their votes weighed."""
+        layout = self.run.layout
+        weighed = 8 * (len(layout.labels) + self.can_abstain)
+        unpacked = layout.n_voters * layout.code_type.itemsize
+        return self.run.n_patterns * (self.run.pattern_bytes + unpacked + weighed)
+
+    def starts(self) -> range:
+        """Where the slices start."""
+        step = max(FEWEST, self.memory_budget // COPIES * self.run.n_patterns // self.n_bytes)
+        return range(0, self.run.n_patterns, step)
+
+    def read(self, start: int) -> Ballots:
+        """The slice that starts there; it may have no rows."""
+        counted = self.run.read(start, min(start + self.starts().step, self.run.n_patterns))
+        counts = {
+            "all": counted.counts,
+            "fitting": counted.fitting,
+            "certifying": counted.counts - counted.fitting,
+        }[self.which]
+        kept = counts > 0
+        codes, labels = counted.unpacked()
+        if not kept.all():
+            codes, labels, counts = codes[kept], labels[kept], counts[kept]
+        classes = self.run.layout.classes
+        return Ballots(codes, labels, counts, classes, self.declared.classes is not None, self.can_abstain)
+
+
+def answer(slices: Slices, start: int, question: Callable[[Ballots], Any]) -> Any:
+    """What a slice says; a task for a worker."""
+    return question(slices.read(start))
+
+
 class SpilledBallots(Ballots):
     """Ballots on disk. :func:`~votecert.scale.read_ballots` makes them when there are too many patterns.
 
     Parameters
     ----------
-    run : Run
+    source : Slices
         The patterns.
     folder : SpillFolder
-        Where the run is; it stays as long as these ballots do.
-    declared : Declaration
-        What was fixed before the rows were read.
-    memory_budget : int
-        Bytes that an answer and the work for it may take.
-    which : {"all", "fitting", "certifying"}
-        The rows that these ballots are about.
+        Where they are; it stays as long as these ballots do.
+    client : distributed.Client, optional
+        The cluster whose workers go through the slices. Default: this process does.
     """
 
-    run: Run
+    source: Slices
     folder: SpillFolder
-    declared: Declaration
-    memory_budget: int
-    which: Part
+    client: Any
 
-    def __init__(
-        self, run: Run, folder: SpillFolder, declared: Declaration, memory_budget: int, which: Part = "all"
-    ) -> None:
-        abstains = run.layout.any_missing if declared.can_abstain is None else declared.can_abstain
+    def __init__(self, source: Slices, folder: SpillFolder, client: Any = None) -> None:
         for name, value in {
-            "run": run,
+            "source": source,
             "folder": folder,
-            "declared": declared,
-            "memory_budget": memory_budget,
-            "which": which,
-            "classes": run.layout.classes,
-            "classes_declared": declared.classes is not None,
-            "can_abstain": abstains,
+            "client": client,
+            "classes": source.run.layout.classes,
+            "classes_declared": source.declared.classes is not None,
+            "can_abstain": source.can_abstain,
             "pattern_of_row": None,
         }.items():
             object.__setattr__(self, name, value)  # ballots are frozen
 
     def slices(self) -> Iterator[Ballots]:
         """The patterns in order, as many at a time as the budget allows."""
-        n_at_once = max(FEWEST, self.memory_budget // COPIES * self.run.n_patterns // self.n_bytes)
-        for counted in self.run.in_slices(n_at_once):
-            codes, labels = counted.unpacked()
-            counts = {
-                "all": counted.counts,
-                "fitting": counted.fitting,
-                "certifying": counted.counts - counted.fitting,
-            }[self.which]
-            kept = counts > 0
-            if not kept.all():
-                codes, labels, counts = codes[kept], labels[kept], counts[kept]
-            if len(counts):
-                yield Ballots(codes, labels, counts, self.classes, self.classes_declared, self.can_abstain)
-
-    @property
-    def n_bytes(self) -> int:
-        """Memory that all patterns would take, unpacked and with their votes weighed."""
-        unpacked = self.n_voters * self.run.layout.code_type.itemsize + 8 * self.n_outputs
-        return self.run.n_patterns * (self.run.pattern_bytes + unpacked)
+        return map(self.source.read, self.source.starts())
 
     def can_split(self, split: float, seed: int) -> bool:
         """Whether a fitting part was counted; refuses another one than that."""
-        if self.which != "all" or self.declared.split == 0:
+        if self.source.which != "all" or self.source.declared.split == 0:
             return False
-        refuse_other_split(self.declared, split, seed)
+        refuse_other_split(self.source.declared, split, seed)
         return True
 
     def part(self, split: float, seed: int, *, fitting: bool) -> Ballots | None:
         """The fitting or certifying rows, as they were counted; None if either has none."""
         if not self.can_split(split, seed):
             return None
-        shared = (self.run, self.folder, self.declared, self.memory_budget)
-        parts = SpilledBallots(*shared, "fitting"), SpilledBallots(*shared, "certifying")
-        return parts[0 if fitting else 1] if all(part.n_rows for part in parts) else None
+        chosen, others = (self._about(which) for which in _PARTS[:: 1 if fitting else -1])
+        return chosen if chosen.n_rows and others.n_rows else None
+
+    def _about(self, which: Part) -> SpilledBallots:
+        return SpilledBallots(replace(self.source, which=which), self.folder, self.client)
 
     def in_memory(self, most_entries: int) -> Ballots:
         """A sample of the patterns with about so many votes: those whose contents hash lowest."""
@@ -133,22 +171,26 @@ class SpilledBallots(Ballots):
     @cached_property
     def n_rows(self) -> int:
         """Number of rows m."""
-        return self.run.n_rows if self.which == "all" else self._count(lambda part: part.n_rows)
+        whole = self.source.which == "all"
+        return self.source.run.n_rows if whole else self._count(lambda part: part.n_rows)
 
     @cached_property
     def n_patterns(self) -> int:
         """Number of different rows n."""
-        return self.run.n_patterns if self.which == "all" else self._count(lambda part: part.n_patterns)
+        whole = self.source.which == "all"
+        return self.source.run.n_patterns if whole else self._count(lambda part: part.n_patterns)
 
     @property
     def n_voters(self) -> int:
         """Number of voters d."""
-        return self.run.layout.n_voters
+        return self.source.run.layout.n_voters
 
     @property
     def codes(self) -> Codes:
         """Votes of each pattern, if there is room for them."""
-        return self._joined(lambda part: part.codes, self.n_voters * self.run.layout.code_type.itemsize)
+        return self._joined(
+            lambda part: part.codes, self.n_voters * self.source.run.layout.code_type.itemsize
+        )
 
     @property
     def labels(self) -> npt.NDArray[np.intp]:
@@ -209,10 +251,10 @@ class SpilledBallots(Ballots):
         return self._count(lambda part: part.ties(n, offsets))
 
     def _count(self, count: Callable[[Ballots], int]) -> int:
-        return sum(map(count, self.slices()))
+        return sum(self._answers(count))
 
     def _counts(self, count: Callable[[Ballots], IntArray]) -> IntArray:
-        return np.asarray(sum(map(count, self.slices())))
+        return np.asarray(sum(self._answers(count)))
 
     def _sum_with(self, values: FloatArray, count: Callable[[Ballots, FloatArray], FloatArray]) -> FloatArray:
         """Sum over slices of the patterns and of the values that belong to them."""
@@ -222,16 +264,28 @@ class SpilledBallots(Ballots):
             start += part.n_patterns
         return total
 
-    def _joined(self, answer: Callable[[Ballots], npt.NDArray[Any]], n_bytes: int) -> npt.NDArray[Any]:
+    def _joined(self, question: Callable[[Ballots], npt.NDArray[Any]], n_bytes: int) -> npt.NDArray[Any]:
         """The answers on all patterns, so many bytes each, in one array."""
-        needed = COPIES * n_bytes * self.n_patterns
-        if needed > self.memory_budget:
+        needed, budget = COPIES * n_bytes * self.n_patterns, self.source.memory_budget
+        if needed > budget:
             raise ValueError(
                 f"This needs about {needed / 1e9:.2g} GB of memory for {self.n_patterns} different rows and "
-                f"the memory_budget is {self.memory_budget / 1e9:.2g} GB. Bounds that only count errors "
+                f"the memory_budget is {budget / 1e9:.2g} GB. Bounds that only count errors "
                 "('occam', 'test-set', 'fo', 'so') need far less; or read the rows with a larger budget."
             )
-        return np.concatenate([answer(part) for part in self.slices()])
+        return np.concatenate([*self._answers(question)])
+
+    def _answers(self, question: Callable[[Ballots], Any]) -> Iterable[Any]:
+        """What each slice says, in order."""
+        if self.client is None or self.client.status != "running":
+            return map(question, self.slices())
+        import dask
+
+        ask = dask.delayed(answer, pure=False)
+        answers: tuple[Any, ...] = dask.compute(
+            *(ask(self.source, start, question) for start in self.source.starts()), scheduler=self.client
+        )
+        return answers
 
 
 def _lowest(kept: list[tuple[npt.NDArray[Any], ...]], n_wanted: int) -> tuple[npt.NDArray[Any], ...]:

@@ -15,7 +15,7 @@ from votecert.scale.counting import (
     pack_block,
 )
 from votecert.scale.runs import Run, merge_runs, write_run
-from votecert.scale.spilled import SpilledBallots, SpillFolder
+from votecert.scale.spilled import Slices, SpilledBallots, SpillFolder
 from votecert.scale.streamed import StreamedBallots
 
 SHARE = 32
@@ -87,7 +87,9 @@ def join_tallies(tallies: Iterable[Tally], room: Room) -> Tally:
     return Tally(waiting[0] if waiting else None, tuple(runs))
 
 
-def ballots_of(tally: Tally, declared: Declaration, room: Room, folder: SpillFolder) -> Ballots:
+def ballots_of(
+    tally: Tally, declared: Declaration, room: Room, folder: SpillFolder, client: Any = None
+) -> Ballots:
     """The ballots of all blocks: in memory if they fit there, on disk otherwise."""
     if tally.n_rows == 0:
         raise ValueError("The blocks have no rows: at least one labelled row is needed.")
@@ -103,9 +105,9 @@ def ballots_of(tally: Tally, declared: Declaration, room: Room, folder: SpillFol
     _refuse_one_label(run.layout.labels, declared)
     for other in runs:
         other.remove()
-    spilled = SpilledBallots(run, folder, declared, room.memory_budget)
-    if spilled.n_bytes > room.memory_budget // 8:
-        return spilled
+    slices = Slices(run, declared, room.memory_budget, "all")
+    if slices.n_bytes > room.memory_budget // 8:
+        return SpilledBallots(slices, folder, client)
     loaded = StreamedBallots.of(run.read(0, run.n_patterns), declared)
     folder.remove()
     return loaded
