@@ -10,7 +10,7 @@ of starting weights lie in the good regions between them:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lgamma, log
 
@@ -30,8 +30,11 @@ DRAWS = (4, 16, 64)
 AWAKE = 1e-6
 """Share of the prior in every start: a weight of exactly zero would stay zero for ever."""
 
-EXCHANGES = 8
-"""Exchanges tried for each size of a subset."""
+EXCHANGES = 16
+"""Exchanges made for each size of a subset."""
+
+MOVES = ((-1, 1), (1, -1), (-1, -1, 1, 1), (1, 1, -1, -1))
+"""Orders in which voters are taken out (-1) and in (+1) for an exchange."""
 
 PATIENCE = 16
 """Sizes without progress after which a longer list of voters is not tried."""
@@ -84,18 +87,18 @@ class Subset:
         return self.members / self.size
 
 
-def promising_subsets(rows: QuickBallots, n_wanted: int, hint: Floats) -> list[Subset]:
+def promising_subsets(rows: QuickBallots, n_wanted: int, hints: Sequence[Floats]) -> list[Subset]:
     """The most promising subsets of different sizes: few errors for the price of ``log C(d, k)``.
 
     With two outputs only odd numbers of voters are asked for: they are never tied, and an error then means
-    that clearly more than half of the weight is wrong. The voters with the largest weights in ``hint``
-    may vote well together.
+    that clearly more than half of the weight is wrong. The voters with the largest weights in a hint may
+    vote well together.
     """
     kept: dict[int, tuple[float, Subset]] = {}
-    for family in (_all_but_few(rows), _grown(rows), _heaviest(rows, hint)):
+    for family in (_all_but_few(rows), _grown(rows), *(_heaviest(rows, hint) for hint in hints)):
         lowest, since = np.inf, 0
         for subset in family:
-            if _is_binary(rows) and subset.size % 2 == 0 and subset.size < rows.n_voters:
+            if not _is_wanted(rows, subset.size):
                 continue
             promise = _promise(rows, subset)
             if subset.size not in kept or promise < kept[subset.size][0]:
@@ -120,8 +123,10 @@ def _all_but_few(rows: QuickBallots) -> Iterator[Subset]:
 def _grown(rows: QuickBallots) -> Iterator[Subset]:
     """Ever larger subsets, by adding the voter that helps most."""
     subset = Subset(np.zeros(rows.n_voters, dtype=bool), np.inf)
-    for _ in range(_longest(rows)):
-        subset = _exchanged(rows, _changed(rows, subset, +1))
+    for size in range(1, _longest(rows) + 1):
+        subset = _changed(rows, subset, +1)
+        if _is_wanted(rows, size):
+            subset = _exchanged(rows, subset)
         yield subset
 
 
@@ -129,8 +134,14 @@ def _heaviest(rows: QuickBallots, weights: Floats) -> Iterator[Subset]:
     """The voters with the largest weights, improved by exchanges."""
     rank = np.argsort(np.argsort(-weights, kind="stable"))
     for size in range(1, min(_longest(rows), int(np.count_nonzero(weights))) + 1):
-        members = rank < size
-        yield _exchanged(rows, Subset(members, _errors(rows, members)))
+        if _is_wanted(rows, size):
+            members = rank < size
+            yield _exchanged(rows, Subset(members, _errors(rows, members)))
+
+
+def _is_wanted(rows: QuickBallots, size: int) -> bool:
+    """With two outputs, an odd number of voters or all of them."""
+    return not _is_binary(rows) or size % 2 == 1 or size == rows.n_voters
 
 
 def _longest(rows: QuickBallots) -> int:
@@ -139,12 +150,20 @@ def _longest(rows: QuickBallots) -> int:
 
 
 def _exchanged(rows: QuickBallots, subset: Subset) -> Subset:
-    """Improve a subset by taking one voter out and another one in, as long as that helps."""
-    for _ in range(EXCHANGES if 1 < subset.size < rows.n_voters else 0):
-        other = _changed(rows, _changed(rows, subset, -1), +1)
-        if other.errors >= subset.errors:
+    """Improve a subset by exchanging one or two of its voters for others, as long as that helps."""
+    for _ in range(EXCHANGES):
+        for changes in MOVES:
+            sizes = subset.size + np.cumsum(changes)
+            if sizes.min() < 1 or sizes.max() > rows.n_voters:
+                continue
+            other = subset
+            for change in changes:
+                other = _changed(rows, other, change)
+            if other.errors < subset.errors:
+                subset = other
+                break
+        else:
             break
-        subset = other
     return subset
 
 

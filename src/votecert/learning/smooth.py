@@ -6,6 +6,7 @@ Symbols: theta the weights, d voters, m rows, K the concentration of a Dirichlet
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +29,9 @@ N_SEARCHED = 3
 
 SAME = 1e-3
 """If descents from all starts end within this relative distance, there are no local minima to get out of."""
+
+IN_THE_RUNNING = 1.03
+"""After a short descent weights must be this close to the best subset to be worth a long one."""
 
 SHORT = 12
 """Iterations of a short descent."""
@@ -115,22 +119,27 @@ def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Ite
     points = _lowest([descent.at(weights) for weights in starts], N_STARTS)
     shorter = _lowest([descent.descend(point, SHORT) for point in points], N_STARTS)
     yield from shorter
+    subsets = _subset_points(descent, [starts[-1], shorter[0].weights])
+    yield from subsets
+    if subsets and _lowest(subsets, 1)[0].value * IN_THE_RUNNING < shorter[0].value:
+        return  # where counting is what matters, real-valued weights have no chance
     best = descent.settle(shorter[0], max_iter)
     yield best
-    if alone := descent.best_voter():
-        pruned = _pruned(descent, best)
-        best = best if pruned is best else descent.settle(pruned, max_iter)
-        subsets = [alone, *_subset_points(descent, best.weights)]
-        yield from (best, *subsets)
-        if _lowest(subsets, 1)[0].value < best.value:
-            return  # where counting is what matters, shaking real-valued weights does not help
+    if subsets and (pruned := _pruned(descent, best)) is not best:
+        best = descent.settle(pruned, max_iter)
+        yield best
     if shorter[-1].value > best.value * (1 + SAME):
         yield from _hopping(descent, best, rng, max_iter)
 
 
-def _subset_points(descent: Descent, hint: Floats) -> list[Point]:
-    """Equal weights on a few voters, some of them found among the largest weights of the hint."""
-    return [descent.at(subset.weights) for subset in promising_subsets(descent.rows, N_SUBSETS, hint)]
+def _subset_points(descent: Descent, hints: list[Floats]) -> list[Point]:
+    """Equal weights on a few voters, with exact values; none if the bound has no use for zero weights."""
+    alone = descent.best_voter()
+    if alone is None:
+        return []
+    subsets = promising_subsets(descent.rows, N_SUBSETS, hints)
+    points = [alone, *(descent.at(subset.weights) for subset in subsets)]
+    return [replace(point, value=descent.exact(point).risk) for point in points]
 
 
 def _hopping(descent: Descent, best: Point, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
