@@ -15,7 +15,6 @@ OPTIONAL = (
     "typer",
     "rich",
     "jinja2",
-    "narwhals",
     "pyarrow",
     "pandas",
     "polars",
