@@ -216,7 +216,7 @@ class TestRun:
         distributed = pytest.importorskip("distributed")
         joblib = pytest.importorskip("joblib")
         cells = [Cell(Group("tictactoe", "rf", 0), "fo")]
-        settings = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+        settings = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
         with (
             distributed.LocalCluster(**settings) as cluster,
             distributed.Client(cluster),

@@ -121,7 +121,9 @@ def _share(results: Results, claim: str, test: Callable[[Record], bool], least: 
         return Verdict(claim, "not run", "")
     share = float(np.mean([test(record) for record in cells]))
     return Verdict(
-        claim, "holds" if share >= least else "does not hold", f"{100 * share:.0f} % of {len(cells)}"
+        claim,
+        "holds" if share >= least else "does not hold",
+        f"{100 * share:.0f} % of {len(cells)} (true from {100 * least:.0f} %)",
     )
 
 
@@ -213,7 +215,7 @@ def _competitive_test_error(results: Results) -> Verdict:
             for one in (*PAC_BAYES, "cctnd", "ccpbb")
         ]
         best = min((mean for mean in rest if mean.count), key=lambda mean: mean.value, default=None)
-        if own.count and best is not None:
+        if own.count > 1 and best is not None and best.count > 1:
             cases.append((CATALOGUE[data].title, own.value, best.value + best.spread))
     return _verdict(claim, _count(cases, strictly=False))
 

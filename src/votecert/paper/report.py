@@ -47,6 +47,9 @@ in `results/`; no number is typed by hand.
     export VOTECERT_DATA=FOLDER         # NAME.npz files; `votecert paper data` shows what is there
     votecert paper run --figure all --trials 5 --jobs 2
     votecert paper figures
+
+A run may be stopped and taken up again, or done in parts (`--datasets`, `--trials`): the seeds of a cell
+depend on its trial only, and finished cells are not run again.
 """
 
 READING = """## How to read it
@@ -146,21 +149,21 @@ def _place(group: str) -> tuple[int, str]:
 
 
 def _missing(keys: list[str]) -> list[str]:
-    """Missing cells in few words: by data set, voters and objective."""
+    """Missing cells in few words: objectives by data set, voters and trials."""
     total = Counter(cell.key.rsplit("/", 2)[0] for cell in plan(FIGURES, CATALOGUE, TRIALS))
     absent = Counter(key.rsplit("/", 2)[0] for key in keys)
-    trials: dict[tuple[str, str], list[str]] = {}
+    trials: dict[str, dict[str, list[str]]] = {}
     for key in keys:
         group, trial, objective = key.rsplit("/", 2)
-        trials.setdefault((group, objective), []).append(trial)
-    whole: dict[str, list[str]] = {}
-    for (group, objective), listed in trials.items():
-        name = objective if len(listed) == TRIALS else f"{objective} (trials {', '.join(listed)})"
-        whole.setdefault(group, []).append(name)
-    return [
-        f"{group}: " + ("all" if absent[group] == total[group] else ", ".join(names))
-        for group, names in whole.items()
-    ]
+        trials.setdefault(group, {}).setdefault(objective, []).append(trial)
+    texts = []
+    for group, by_objective in trials.items():
+        alike: dict[str, list[str]] = {}
+        for objective, listed in by_objective.items():
+            alike.setdefault(", ".join(listed), []).append(objective)
+        parts = [f"trials {listed} of {', '.join(names)}" for listed, names in alike.items()]
+        texts.append(f"{group}: " + ("all" if absent[group] == total[group] else " and ".join(parts)))
+    return texts
 
 
 def _claims(results: Results) -> str:
