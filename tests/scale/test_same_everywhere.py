@@ -149,6 +149,12 @@ def test_columns_of_dask_dataframes_name_the_voters():
     assert as_json(certificate) == as_json(vc.certify(frame[["ann", "bob", "cy"]], frame["truth"]))
 
 
+def test_rows_that_are_gone_cannot_be_grouped():
+    problem = PROBLEMS["one block"]()
+    with pytest.raises(ValueError, match="cannot be grouped"):
+        vc.certify(problem.blocks(), groups="class")
+
+
 def test_progress_is_told_after_each_block():
     told = []
     read_ballots(PROBLEMS["many voters"]().blocks(), progress=told.append)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound
 from votecert.certificate.maker import Maker, best_of, fallback_index, group_masks
@@ -115,6 +116,11 @@ def certify(
         voters=voter_names(votes, voters, rows.n_voters),
     )
     if groups is not None:
+        if isinstance(rows, Ballots) and rows.pattern_of_row is None:
+            raise ValueError(
+                "Rows that were read in blocks are gone and cannot be grouped: read each group by itself and "
+                "certify it with its share of delta."
+            )
         method = find_bound(bound if bound is not None else DEFAULT_BOUND[origin])
         return maker.make_groups(method, theta, delta, group_masks(groups, y, rows.n_rows), learning)
     if bound == "best":
