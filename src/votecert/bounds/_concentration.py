@@ -16,11 +16,11 @@ from votecert.ballots import Ballots
 from votecert.bounds.base import Choice, Floats
 from votecert.numerics import beta_cdf
 
-CONCENTRATIONS = (1e-2, 1e9)
+CONCENTRATIONS = (0.1, 1e8)
 """Default range of K. Beyond it the divergence outweighs anything that is gained."""
 
-COARSE = 48
-"""Points of the first pass over K: three a decade and some more."""
+COARSE = 32
+"""Points of the first pass over K: between three and four a decade."""
 
 MOST_BINS = 256
 """Rows are summarised by at most this many correct weights while searching."""
@@ -76,12 +76,12 @@ def zoom(
     """
     grid = np.geomspace(*concentrations, COARSE)
     coarse = values(grid)
-    candidates = np.argsort(coarse.min(axis=0), kind="stable")[:5]
+    candidates = np.argsort(coarse.min(axis=0), kind="stable")[:3]
     best: tuple[float, float, float] = (np.inf, 0.0, 0.0)
     for column in candidates:
         row = int(np.argmin(coarse[:, column]))
         low, high = grid[max(row - 1, 0)], grid[min(row + 1, COARSE - 1)]
-        while high / low > 1.0001:
+        while high / low > 1.002:
             fine = np.geomspace(low, high, 12)
             at = values(fine, int(column))[:, 0]
             row = int(np.argmin(at))
