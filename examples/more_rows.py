@@ -1,7 +1,7 @@
 """The certificate falls as rows are added
 
 A jury of seven voters, two of them good. The certificate for learned weights, the empirical error,
-and the error on many new rows.
+and the error on many new rows. Each size has fresh rows, so the curve has bumps.
 """
 
 import matplotlib.pyplot as plt
