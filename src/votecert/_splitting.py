@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
 from votecert._panels import panel_of
@@ -111,7 +110,7 @@ def prior_centre(votes: NDArray[Any], y: NDArray[Any], objective: str | Bound, *
 
 
 def out_of_fold(
-    ask: Callable[[Indices, Indices], NDArray[Any]], fitting: Indices, seed: int
+    ask: Callable[[Indices, Indices], NDArray[Any]], fitting: Indices, y: NDArray[Any], seed: int
 ) -> tuple[NDArray[Any], Indices]:
     """Answers on fitting rows that were not used for them, and those rows.
 
@@ -121,13 +120,30 @@ def out_of_fold(
         Gets rows to fit on and rows to answer on; gives the answers, one row each.
     """
     answers, asked = [], []
-    folds = KFold(min(N_FOLDS, len(fitting)), shuffle=True, random_state=seed)
-    for fit_part, held_out in folds.split(fitting):
-        answers.append(ask(fitting[fit_part], fitting[held_out]))
-        asked.append(fitting[held_out])
+    fold = _folds(y[fitting], seed)
+    for held_out in np.unique(fold):
+        answers.append(ask(fitting[fold != held_out], fitting[fold == held_out]))
+        asked.append(fitting[fold == held_out])
     if len({part.shape[1] for part in answers}) > 1:
         raise ValueError(
             "The number of members differs from fold to fold, so out-of-fold votes are not those of the same "
             "members; use prior='split' or 'none'."
         )
     return np.concatenate(answers), np.concatenate(asked)
+
+
+def _folds(labels: NDArray[Any], seed: int) -> Indices:
+    """A fold for each row, such that two rows of a class suffice for it to be in every fitting part.
+
+    These rows do not certify, so their labels may be looked at.
+
+    Examples
+    --------
+    >>> _folds(np.array(["a"] * 5 + ["b"] * 2 + ["a"] * 3), seed=0).tolist()
+    [0, 2, 1, 3, 0, 4, 3, 2, 1, 4]
+    """
+    order = np.random.default_rng(seed).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(len(labels), dtype=np.intp)
+    fold[order] = np.arange(len(labels)) % N_FOLDS
+    return fold

@@ -57,9 +57,9 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         objective with real-valued weights. "cv": on out-of-fold votes of the fitting rows, for which the
         ensemble is fitted five more times; "oob": on the votes of bagged members on fitting rows outside
         their bags ("occam" only); "split": on a quarter of the certifying rows ("occam" only); "none":
-        nowhere. "auto" is "cv" for members that differ in kind (VotingClassifier, StackingClassifier, DecisionStumps),
-        otherwise "split" for "occam" and "none" for the rest. Members of one kind, such as the trees of a
-        forest, are hardly worth weighing, and "oob" was measured to be no better than "split" for them.
+        nowhere. "auto" is "cv" for members that differ in kind (those of VotingClassifier and
+        StackingClassifier, and stumps), otherwise "split" for "occam" and "none" for the rest: the trees of a
+        forest are hardly worth weighing, and "oob" was measured to be no better than "split" for them.
     time_budget : float, optional
         Seconds for learning the weights.
     n_jobs : int, optional
@@ -228,7 +228,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         def ask(fit: Indices, asked: Indices) -> NDArray[Any]:
             return self._ask(fitted_on(fit), _safe_indexing(X, asked))
 
-        answers, asked = out_of_fold(ask, fitting, seed)
+        answers, asked = out_of_fold(ask, fitting, y, seed)
         if has_list:
             return {**options, "prior_votes": answers, "prior_y": y[asked]}
         centre = prior_centre(
