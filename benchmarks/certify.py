@@ -50,9 +50,7 @@ def main(rows: int = 1_000_000, voters: int = 100) -> None:
     print(f"{rows} rows x {voters} voters: {certificate}")
     print(f"plain count and unique  {reference:8.3f} s")
     print(f"certify                 {ours:8.3f} s   ratio {ours / reference:.2f} (limit 3)")
-    print(
-        f"extra memory            {peak / 1e6:8.0f} MB  (limit 1000; votes {votes.nbytes / 1e6:.0f})"
-    )
+    print(f"extra memory            {peak / 1e6:8.0f} MB  (limit 1000; votes {votes.nbytes / 1e6:.0f})")
 
 
 if __name__ == "__main__":

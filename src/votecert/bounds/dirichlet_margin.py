@@ -179,9 +179,7 @@ class DirichletMarginPublished(DirichletMargin):
     title: ClassVar[str] = "Dirichlet margin, as printed (not valid)"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
     is_guarantee: ClassVar[bool] = False
-    caveat: ClassVar[str | None] = (
-        "The printed lemma is false: its exponent is too large by a factor of two."
-    )
+    caveat: ClassVar[str | None] = "The printed lemma is false: its exponent is too large by a factor of two."
 
     def penalties(self, K: Floats, g: Floats, n_outputs: int) -> tuple[list[Floats], Floats]:
         e = np.exp(-(K + 1) * g**2)

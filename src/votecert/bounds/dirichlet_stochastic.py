@@ -192,9 +192,7 @@ class DirichletStochasticPublished(DirichletStochastic):
     title: ClassVar[str] = "Dirichlet stochastic margin, as printed (not valid)"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
     is_guarantee: ClassVar[bool] = False
-    caveat: ClassVar[str | None] = (
-        "Refuted by two voters, one always right and one always wrong."
-    )
+    caveat: ClassVar[str | None] = "Refuted by two voters, one always right and one always wrong."
 
     exponent: ClassVar[float] = 4.0
 
