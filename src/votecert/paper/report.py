@@ -64,7 +64,8 @@ READING = """## How to read it
 - *test-set limit*: what a fresh sample of the same size with the same share of errors would show. No
   certificate for weights that were learned on the rows can be expected below it; it is a line in the
   figures.
-- Numbers are means and standard deviations over the trials. Hatched bars are no guarantees.
+- Numbers are means and standard deviations over the trials; a number without ± is from a single trial.
+  Hatched bars are no guarantees.
 
 ## Protocol
 
@@ -169,7 +170,7 @@ def _missing(keys: list[str]) -> list[str]:
 def _claims(results: Results) -> str:
     lines = [
         "In exact arithmetic, on the cells above. A case is a data set, kind of voters and objective, "
-        "averaged over its trials.\n",
+        "averaged over its trials. Missing cells may change a verdict.\n",
         "| claim | verdict | number |",
         "|---|---|---|",
     ]

@@ -33,6 +33,8 @@ class Mean:
     --------
     >>> str(Mean.of([0.25, 0.35]))
     '0.300 ± 0.071'
+    >>> str(Mean.of([0.25]))  # one trial has no standard deviation
+    '0.250'
     >>> str(Mean.of([]))
     ''
     """
@@ -55,6 +57,8 @@ class Mean:
         if not self.count:
             return ""
         digits = 3 if self.value >= 0.1 or self.value == 0 else 4
+        if self.count == 1:
+            return f"{self.value:.{digits}f}"
         return f"{self.value:.{digits}f} ± {self.spread:.{digits}f}"
 
 

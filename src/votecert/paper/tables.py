@@ -20,7 +20,7 @@ class Table:
 
     Examples
     --------
-    >>> table = Table("t", ("set",), ("risk",), ((("a_b",), (Mean.of([0.5]),)),))
+    >>> table = Table("t", ("set",), ("risk",), ((("a_b",), (Mean.of([0.5, 0.5]),)),))
     >>> table.markdown().splitlines()[-1]
     '| a_b | 0.500 ± 0.000 |'
     >>> "a\\\\_b & $0.500 \\\\pm 0.000$" in table.latex()
