@@ -39,7 +39,9 @@ def test_inverse_encloses_the_exact_one() -> None:
 
 @pytest.mark.parametrize(("q", "c", "m"), [(0.936, 0.0026, 1), (0.9976, 2.7e-5, 55), (0.98, 0.0285, 5)])
 def test_a_start_that_rounds_to_one_is_not_the_answer(q: float, c: float, m: int) -> None:
-    assert float(mixture_inverse(q, c, m)) == pytest.approx(float(exact(40).mixture_inverse(q, c, m)), abs=1e-10)
+    assert float(mixture_inverse(q, c, m)) == pytest.approx(
+        float(exact(40).mixture_inverse(q, c, m)), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 40])
