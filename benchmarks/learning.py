@@ -2,7 +2,7 @@
 
 ``python benchmarks/learning.py FOLDER`` reads ``FOLDER/votes/{data}_{kind}_{seed}.npz`` (arrays
 ``votes_bound`` and ``y_bound``) and ``FOLDER/records.jsonl`` (one object for each data set, kind, seed and
-objective with the bound that the authors' program ended with). Without a folder the problems are generated and
+objective with the bound that the authors' program ended with). Without a folder problems are generated and
 only Adam is compared.
 
 Columns: our learned bound; the authors' (for "dirichlet" the best that the printed theorem gives in exact

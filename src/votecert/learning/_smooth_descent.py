@@ -7,7 +7,6 @@ that ``bound.search`` knows.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -147,12 +146,12 @@ class Descent:
         """The bound at a point, rounded outward."""
         return self.bound.at(self.rows, point.weights, self.delta, point.choice, prior=self.prior)
 
-    def best_voter(self) -> Point | None:
-        """All weight on the voter with the fewest errors; None if the bound has no use for zero weights."""
+    def best_voters(self, n: int) -> Floats:
+        """Equal weights on the n voters with the fewest errors."""
+        best = np.argsort(self.rows.voter_errors(), kind="stable")[:n]
         weights = np.zeros(self.rows.n_voters)
-        weights[np.argmin(self.rows.voter_errors())] = 1.0
-        point = self.at(weights)
-        return point if math.isfinite(self.exact(point).details.get("kl", 0.0)) else None
+        weights[best] = 1 / len(best)
+        return weights
 
     def settle(self, start: Point, max_iter: int) -> Point:
         """Descend, choose again, and so on until neither helps."""

@@ -5,6 +5,7 @@ Symbols: theta the weights, d voters, m rows, K the concentration of a Dirichlet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -29,6 +30,9 @@ N_SEARCHED = 3
 
 SAME = 1e-3
 """If descents from all starts end within this relative distance, there are no local minima to get out of."""
+
+FEW = 10**5
+"""Votes in the patterns up to which looking for subsets takes next to no time."""
 
 IN_THE_RUNNING = 1.03
 """After a short descent weights must be this close to the best subset to be worth a long one."""
@@ -133,12 +137,18 @@ def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Ite
 
 
 def _subset_points(descent: Descent, hints: list[Floats]) -> list[Point]:
-    """Equal weights on a few voters, with exact values; none if the bound has no use for zero weights."""
-    alone = descent.best_voter()
-    if alone is None:
+    """Equal weights on a few voters, with exact values; none if the bound has no use for zero weights.
+
+    Where it takes long to find them, they are looked for only if they are worth more to the bound than its
+    smooth value says: because an odd number of equal voters is never nearly tied.
+    """
+    alone, three = descent.at(descent.best_voters(1)), descent.at(descent.best_voters(3))
+    if not math.isfinite(descent.exact(alone).details.get("kl", 0.0)):
         return []
-    subsets = promising_subsets(descent.rows, N_SUBSETS, hints)
-    points = [alone, *(descent.at(subset.weights) for subset in subsets)]
+    points = [alone, three]
+    if descent.rows.codes.size <= FEW or descent.exact(three).risk < (1 - SAME) * min(1.0, three.value):
+        subsets = promising_subsets(descent.rows, N_SUBSETS, hints)
+        points += [descent.at(subset.weights) for subset in subsets]
     return [replace(point, value=descent.exact(point).risk) for point in points]
 
 
