@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -14,8 +13,13 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexabl
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
-from votecert._classifier_checks import check_parameters, read_labels, single_bound
-from votecert._panels import panel_of
+from votecert._classifier_parts import (
+    check_parameters,
+    fitted_voters,
+    read_labels,
+    single_bound,
+    voter_names,
+)
 from votecert._splitting import (
     Indices,
     Prior,
@@ -165,7 +169,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         learning = self._learning_options(X, y, fitting, fitted_on, seed, fixed)
         self.certificate_ = self._certify(_safe_indexing(X, certifying), y[certifying], learning)
         self.weights_ = self.certificate_.weights
-        self.voters_ = [_voter(member) for member in panel_of(self.estimator_).members]
+        self.voters_ = fitted_voters(self.estimator_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -182,9 +186,9 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         -------
         labels : ndarray of shape (n,)
         """
-        check_is_fitted(self)
+        votes = self.votes(X)
         vote = self.certificate_.predictor
-        winners = np.searchsorted(vote.labels, vote.predict(self._ask(self.estimator_, X)))
+        winners = np.searchsorted(vote.labels, vote.predict(votes))
         return np.asarray(self.classes_[winners])  # in the type of the labels that were given to fit
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -199,8 +203,23 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         shares : ndarray of shape (n, n_classes)
             In the order of ``classes_``. They are the outcome of the vote, not calibrated probabilities.
         """
+        votes = self.votes(X)
+        return self.certificate_.predictor.totals(votes)
+
+    def votes(self, X: Any) -> NDArray[Any]:
+        """What each member says: the input of ``certificate_.predict`` and ``certificate_.verify``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+
+        Returns
+        -------
+        votes : ndarray of shape (n, d), or (n, d, n_classes) with ``voting="soft"``
+            Labels, or class probabilities in the order of ``classes_``.
+        """
         check_is_fitted(self)
-        return self.certificate_.predictor.totals(self._ask(self.estimator_, X))
+        return self._ask(self.estimator_, X)
 
     def _ensemble(self, seed: int | None = None) -> Any:
         return RandomForestClassifier(random_state=seed) if self.estimator is None else self.estimator
@@ -256,7 +275,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             "scores": scores,
             "classes": self.classes_,
             "delta": self.delta,
-            "voters": self._voter_names(),
+            "voters": voter_names(self.estimator_),
         }
         if self.objective == "uniform":
             found: Certificate = certify(votes, y, weights="uniform", bound=self.bound, **common)
@@ -267,11 +286,6 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
                 found = certify(votes, y, weights=found.weights, bound=self.bound, **common)
                 found = replace(found, origin="learned")
         return replace(found, classes_declared=False)
-
-    def _voter_names(self) -> Sequence[str] | None:
-        """Names of the voters, if the ensemble has any for them."""
-        named = getattr(panel_of(self.estimator_).source, "estimators", None)
-        return named and [name for name, member in named if member != "drop"]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Fit parameters go to the ensemble."""
@@ -287,8 +301,3 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.classifier_tags.multi_class = inner.classifier_tags is None or inner.classifier_tags.multi_class
         return tags
-
-
-def _voter(member: Any) -> Any:
-    """The fitted classifier behind a member of a panel."""
-    return member.estimator if hasattr(member, "estimator") else member.stumps

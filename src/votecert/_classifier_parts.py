@@ -1,4 +1,4 @@
-"""What the classifier refuses, before any work is done."""
+"""What the classifier refuses before any work is done, and how it shows its voters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from votecert._panels import panel_of
 from votecert._splitting import PRIORS
 from votecert.bounds import find_bound
 from votecert.bounds.base import Bound
@@ -59,3 +60,15 @@ def read_labels(y: Any, sample_weight: Any) -> NDArray[Any]:
     if sample_weight is not None and len(np.unique(labels[np.asarray(sample_weight) > 0])) < 2:
         raise ValueError("sample_weight leaves one class only; two classes or more need positive weights.")
     return labels
+
+
+def fitted_voters(ensemble: Any) -> list[Any]:
+    """The fitted classifiers that vote; stumps are all in one."""
+    members: Any = panel_of(ensemble).members
+    return [member.estimator if hasattr(member, "estimator") else member.stumps for member in members]
+
+
+def voter_names(ensemble: Any) -> list[str] | None:
+    """Names of the voters, if the ensemble has any for them."""
+    named = getattr(panel_of(ensemble).source, "estimators", None)
+    return None if named is None else [name for name, member in named if member != "drop"]

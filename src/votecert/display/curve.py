@@ -1,0 +1,153 @@
+"""How the certificate falls with the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.certificate import Certificate, certify
+from votecert.display._canvas import BLUE, GREY, in_percent, new_axes, tidy
+from votecert.report.growth import with_more_rows
+from votecert.report.text import limit
+
+FACTORS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+"""How many times the rows the projection goes to."""
+
+SHARES = (0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
+"""Parts of the rows on which certificates are made."""
+
+
+@dataclass
+class CertificateCurveDisplay:
+    """Certificates by the number of rows: made on parts of the rows, and projected to more of them.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The one on all rows.
+    rows, risks : arrays
+        Numbers of rows and the certificates made on them.
+    projected_rows, projected_risks : arrays
+        Numbers of rows and what the bound would be if the same share of them were wrong.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by :meth:`plot`.
+
+    Examples
+    --------
+    >>> from votecert import certify
+    >>> votes, y = [[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 1]] * 50, [0, 1, 1, 0] * 50
+    >>> display = CertificateCurveDisplay.from_certificate(certify(votes, y, weights="uniform"))
+    >>> bool(display.projected_risks[-1] < display.risks[0])
+    True
+    """
+
+    certificate: Certificate
+    rows: npt.NDArray[np.int64]
+    risks: npt.NDArray[np.float64]
+    projected_rows: npt.NDArray[np.int64]
+    projected_risks: npt.NDArray[np.float64]
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_certificate(
+        cls, certificate: Certificate, *, factors: Sequence[int] = FACTORS, ax: Any = None
+    ) -> Self:
+        """Project a certificate to more rows.
+
+        Parameters
+        ----------
+        certificate : Certificate
+        factors : sequence of int
+            How many times the rows.
+        ax : matplotlib Axes, optional
+            Draw there at once.
+        """
+        return cls._build([certificate], factors, ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, factors: Sequence[int] = FACTORS, ax: Any = None) -> Self:
+        """Project the certificate of a fitted :class:`~votecert.CertifiedVotingClassifier` to more rows."""
+        return cls.from_certificate(estimator.certificate_, factors=factors, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        votes: Any,
+        y: Any,
+        *,
+        shares: Sequence[float] = SHARES,
+        factors: Sequence[int] = FACTORS,
+        random_state: int = 0,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Certify growing random parts of the rows, and project the last certificate to more rows.
+
+        Parameters
+        ----------
+        votes : (m, d) array of labels
+        y : (m,) array of labels
+        shares : sequence of float
+            Parts of the rows, up to 1.
+        factors : sequence of int
+            How many times the rows the projection goes to.
+        random_state : int, default=0
+            Seed of the order in which rows are added.
+        ax : matplotlib Axes, optional
+            Draw there at once.
+        **options
+            Of :func:`votecert.certify`. Without ``classes`` the labels of all rows are taken.
+        """
+        votes, y = np.asarray(votes), np.asarray(y)
+        options.setdefault("classes", np.unique(np.concatenate([votes.ravel(), y])))
+        order = np.random.default_rng(random_state).permutation(len(y))
+        parts = [order[: max(1, round(share * len(y)))] for share in sorted(shares)]
+        return cls._build([certify(votes[part], y[part], **options) for part in parts], factors, ax)
+
+    @classmethod
+    def _build(cls, certificates: list[Certificate], factors: Sequence[int], ax: Any) -> Self:
+        last = certificates[-1]
+        display = cls(
+            certificate=last,
+            rows=np.array([certificate.terms.n_rows for certificate in certificates]),
+            risks=np.array([certificate.risk for certificate in certificates]),
+            projected_rows=np.array([factor * last.terms.n_rows for factor in sorted(factors)]),
+            projected_risks=np.array([with_more_rows(last, factor) for factor in sorted(factors)]),
+        )
+        return display if ax is None else display.plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on new ones."""
+        ax = new_axes(ax)
+        errors = self.certificate.empirical_risk
+        made = "certificates" if self.certificate.is_guarantee else "bounds, NOT A GUARANTEE"
+        ax.plot(
+            self.rows, self.risks, "o-", color=BLUE, linewidth=2, label=f"{made} ({self.certificate.bound})"
+        )
+        ax.plot(
+            self.projected_rows,
+            self.projected_risks,
+            "--",
+            color=BLUE,
+            label="projected: as many errors a row",
+        )
+        ax.axhline(errors, color=GREY, linestyle=":", label=f"errors on the rows: {100 * errors:.3g} %")
+        here = (int(self.rows[-1]), float(self.risks[-1]))
+        ax.annotate(limit(here[1]), here, xytext=(6, 8), textcoords="offset points", color=BLUE)
+        ax.set_xscale("log")
+        ax.set_ylim(0, min(1.02, 1.15 * float(max(self.risks.max(), self.projected_risks.max()))))
+        in_percent(ax.yaxis)
+        ax.set_xlabel("certifying rows")
+        ax.set_ylabel("bound on the error")
+        ax.legend(loc="upper right", frameon=False)
+        tidy(ax, grid="y")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
