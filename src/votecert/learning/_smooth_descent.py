@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from votecert.ballots import Ballots
-from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Objective
+from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Objective, categorical_prior
 from votecert.bounds.gibbs import Binomial
 from votecert.learning._coordinates import coordinates_of, gradient_at, weights_at
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
@@ -45,11 +45,12 @@ class OutOfTime(Exception):  # noqa: N818 - not an error: the search ends with w
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Weights, the free choices of the bound, and its smooth value there."""
+    """Weights, the free choices of the bound, and its smooth value there; or its exact one, when judged."""
 
     value: float
     weights: Floats
     choice: Choice
+    exact: Evaluation | None = None
 
 
 @dataclass
@@ -65,7 +66,7 @@ class Descent:
     callback : function or None
         Gets a dictionary with the number of evaluations, the lowest value and the seconds so far.
     best : Point
-        The lowest point so far; at first equal weights.
+        The lowest point so far; at first the weights of the prior.
     """
 
     rows: QuickBallots
@@ -90,7 +91,7 @@ class Descent:
     ) -> Self:
         """Begin on the fewest patterns that the bound can work with; which ones is found out by trying."""
         began = time.monotonic()
-        weights = np.full(ballots.n_voters, 1 / ballots.n_voters)
+        weights = categorical_prior(prior, ballots.n_voters)
         rows = RightOrWrong.of(ballots)
         try:
             choice = bound.search(rows, weights, delta, prior)
@@ -142,9 +143,12 @@ class Descent:
         )
         return lowest
 
-    def exact(self, point: Point) -> Evaluation:
-        """The bound at a point, rounded outward."""
-        return self.bound.at(self.rows, point.weights, self.delta, point.choice, prior=self.prior)
+    def judged(self, point: Point) -> Point:
+        """The same point with the exact value of the bound, rounded outward (and at most one)."""
+        if point.exact is not None:
+            return point
+        exact = self.bound.at(self.rows, point.weights, self.delta, point.choice, prior=self.prior)
+        return replace(point, value=exact.risk, exact=exact)
 
     def best_voters(self, n: int) -> Floats:
         """Equal weights on the n voters with the fewest errors."""

@@ -47,15 +47,15 @@ PRICE = 12.0
 
 
 def by_single_errors(rows: QuickBallots, prior: Floats | None) -> list[Floats]:
-    """Weights ``pi_i exp(-t Lhat(h_i))`` for growing t, beginning with the prior itself (t = 0)."""
+    """Weights ``pi_i exp(-t Lhat(h_i))`` for growing t > 0; none if all voters have the same errors."""
     errors = rows.voter_errors() / rows.n_rows
     excess = errors - errors.min()
     centre = categorical_prior(prior, rows.n_voters)
     if excess.max() == 0:
-        return [centre]
+        return []
     # From hardly any preference to one that tells apart voters whose errors differ by one row.
     gentle = np.array([0.5, 1.5, 5.0, 15.0]) / excess.max()
-    temperatures = [0.0, *gentle, 4.0 * rows.n_rows]
+    temperatures = [*gentle, 4.0 * rows.n_rows]
     weights = centre * np.exp(-np.multiply.outer(temperatures, excess))
     weights /= weights.sum(axis=1, keepdims=True)
     return list((1 - AWAKE) * weights + AWAKE * centre)

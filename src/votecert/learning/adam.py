@@ -114,7 +114,8 @@ def adam(
                 if schedule.is_over:
                     break
         best = schedule.best or descent.best
-        best = min([best, descent.at(best.weights)], key=lambda point: descent.exact(point).risk)
+        searched = descent.at(best.weights)
+        best = min(descent.judged(best), descent.judged(searched), key=lambda point: point.value)
     return bound.at(ballots, best.weights, delta, best.choice, prior=prior)
 
 

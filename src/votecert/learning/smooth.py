@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -25,7 +24,7 @@ N_HOPS = 2
 N_SUBSETS = 5
 """Subsets of voters with equal weights that are looked at."""
 
-N_SEARCHED = 3
+N_SEARCHED = 2
 """Points at which, in the end, the choice is searched once more."""
 
 SAME = 1e-3
@@ -109,7 +108,7 @@ def minimise(
                 points.append(point)
         except (KeyboardInterrupt, OutOfTime):
             points.append(descent.best)
-        best = _judged(descent, points)
+        best = _best(descent, points)
     return bound.at(ballots, best.weights, delta, best.choice, prior=prior)
 
 
@@ -118,9 +117,10 @@ def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Ite
     if descent.rows.n_voters == 1:
         yield descent.at(np.ones(1))
         return
+    first = descent.best
     starts = by_single_errors(descent.rows, descent.prior)
-    starts += by_drawn_votes(starts[0], descent.drawn_votes)
-    points = _lowest([descent.at(weights) for weights in starts], N_STARTS)
+    starts += by_drawn_votes(first.weights, descent.drawn_votes)
+    points = _lowest([first, *(descent.at(weights) for weights in starts)], N_STARTS)
     shorter = _lowest([descent.descend(point, SHORT) for point in points], N_STARTS)
     yield from shorter
     subsets = _subset_points(descent, [starts[-1], shorter[0].weights])
@@ -142,14 +142,15 @@ def _subset_points(descent: Descent, hints: list[Floats]) -> list[Point]:
     Where it takes long to find them, they are looked for only if they are worth more to the bound than its
     smooth value says: because an odd number of equal voters is never nearly tied.
     """
-    alone, three = descent.at(descent.best_voters(1)), descent.at(descent.best_voters(3))
-    if not math.isfinite(descent.exact(alone).details.get("kl", 0.0)):
+    alone = descent.judged(descent.at(descent.best_voters(1)))
+    if alone.exact is None or not math.isfinite(alone.exact.details.get("kl", 0.0)):
         return []
-    points = [alone, three]
-    if descent.rows.codes.size <= FEW or descent.exact(three).risk < (1 - SAME) * min(1.0, three.value):
-        subsets = promising_subsets(descent.rows, N_SUBSETS, hints)
-        points += [descent.at(subset.weights) for subset in subsets]
-    return [replace(point, value=descent.exact(point).risk) for point in points]
+    if descent.rows.codes.size > FEW:
+        three = descent.at(descent.best_voters(3))
+        if descent.judged(three).value > (1 - SAME) * min(1.0, three.value):
+            return [alone]
+    subsets = promising_subsets(descent.rows, N_SUBSETS, hints)
+    return [alone, *(descent.judged(descent.at(subset.weights)) for subset in subsets)]
 
 
 def _hopping(descent: Descent, best: Point, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
@@ -175,7 +176,7 @@ def _pruned(descent: Descent, point: Point) -> Point:
     return _lowest(options, 1)[0]
 
 
-def _judged(descent: Descent, points: list[Point]) -> Point:
+def _best(descent: Descent, points: list[Point]) -> Point:
     """The point with the smallest exact bound.
 
     The smooth value of a bound may leave a refinement out, so the lowest points need not be the best. Each is
@@ -183,8 +184,9 @@ def _judged(descent: Descent, points: list[Point]) -> Point:
     """
     descent.time_budget = descent.callback = None
     different = {(float(f"{point.value:.6g}"), np.count_nonzero(point.weights)): point for point in points}
-    searched = [descent.at(point.weights) for point in _lowest([*different.values()], N_SEARCHED)]
-    return min([*different.values(), *searched], key=lambda point: (descent.exact(point).risk, point.value))
+    points = [*different.values()]
+    points += [descent.at(point.weights) for point in _lowest(points, N_SEARCHED)]
+    return min(points, key=lambda point: (descent.judged(point).value, point.value))
 
 
 def _lowest(points: list[Point], n: int) -> list[Point]:
