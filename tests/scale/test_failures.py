@@ -13,6 +13,7 @@ from scale_problems import drawn
 
 from votecert.ballots import Ballots
 from votecert.scale import read_ballots
+from votecert.scale.runs import RunWriter
 
 VOTES, Y = drawn(0, 1000, 4, 2)
 
@@ -167,3 +168,13 @@ def test_a_folder_that_workers_do_not_share_is_named(tmp_path):
     (folder / "words").unlink()
     with pytest.raises(FileNotFoundError, match="spill_folder"):
         ballots.voter_errors()
+    layout = ballots.source.run.layout
+    with pytest.raises(FileNotFoundError, match="spill_folder"):
+        RunWriter(str(tmp_path / "elsewhere"), layout, 1)
+
+
+def test_options_are_checked():
+    with pytest.raises(ValueError, match="split must be"):
+        read_ballots(blocks(), split=1.0)
+    with pytest.raises(ValueError, match="memory_budget must be"):
+        read_ballots(blocks(), memory_budget=0)

@@ -91,6 +91,10 @@ def read_ballots(
     >>> read_ballots(blocks())
     Ballots(5000 rows, 16 patterns, 3 voters, 2 classes)
     """
+    if not 0 <= split < 1:
+        raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
+    if memory_budget <= 0:
+        raise ValueError(f"memory_budget must be a positive number of bytes, not {memory_budget!r}.")
     declared = Declaration(
         classes=None if classes is None else tuple(declared_labels(classes).tolist()),
         can_abstain=can_abstain,

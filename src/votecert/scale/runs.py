@@ -91,10 +91,7 @@ class Run:
         try:
             return np.memmap(path, np.uint64 if name == "words" else self.count_type, mode="r", shape=shape)
         except FileNotFoundError:
-            raise FileNotFoundError(
-                f"{path} is not there: workers that spill patterns need a folder that they share with the "
-                "program that started them. Choose one with spill_folder=."
-            ) from None
+            raise _not_shared(path) from None
 
 
 class RunWriter:
@@ -113,7 +110,10 @@ class RunWriter:
     def __init__(self, parent: str, layout: Layout, largest_count: int) -> None:
         # A task that is run again after its worker died must not write into the files of the first attempt.
         self._folder = Path(parent) / uuid.uuid4().hex
-        self._folder.mkdir()
+        try:
+            self._folder.mkdir()
+        except FileNotFoundError:
+            raise _not_shared(self._folder.parent) from None
         self._layout, self._type = layout, np.min_scalar_type(largest_count)
         self._files: list[BinaryIO] = [(self._folder / name).open("wb") for name in _ARRAYS]
         self._n_patterns = self._n_rows = 0
@@ -141,6 +141,13 @@ class RunWriter:
         for file in self._files:
             file.flush()
         return Run(str(self._folder), self._layout, self._n_patterns, self._n_rows, self._type.str)
+
+
+def _not_shared(path: Path) -> FileNotFoundError:
+    return FileNotFoundError(
+        f"{path} is not there: workers that spill patterns need a folder that they share with the program that "
+        "started them. Choose one with spill_folder=, or a memory_budget with room for all patterns."
+    )
 
 
 def write_run(counts: PatternCounts, parent: str) -> Run:
