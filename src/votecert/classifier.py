@@ -13,13 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexabl
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
-from votecert._classifier_parts import (
-    check_parameters,
-    fitted_voters,
-    read_labels,
-    single_bound,
-    voter_names,
-)
+from votecert._classifier_parts import check_parameters, fitted_voters, read_labels, single_bound, voter_names
 from votecert._splitting import (
     Indices,
     Prior,
