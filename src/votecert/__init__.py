@@ -9,6 +9,8 @@ from votecert.bounds import BOUNDS
 from votecert.certificate import Certificate, CertificateTable, certify, compare
 from votecert.classifier import CertifiedVotingClassifier
 from votecert.learning.learn import learn
+from votecert.oob import certify_oob
+from votecert.planning import certificate_curve, rows_needed
 from votecert.stumps import DecisionStumps, paper_forest
 from votecert.voters import collect_scores, collect_votes, out_of_bag_votes, voter_classes
 
@@ -21,12 +23,15 @@ __all__ = [
     "CertificateTable",
     "CertifiedVotingClassifier",
     "DecisionStumps",
+    "certificate_curve",
     "certify",
+    "certify_oob",
     "collect_scores",
     "collect_votes",
     "compare",
     "learn",
     "out_of_bag_votes",
     "paper_forest",
+    "rows_needed",
     "voter_classes",
 ]
