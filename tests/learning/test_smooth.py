@@ -262,6 +262,16 @@ def test_nothing_on_a_dense_grid_is_lower_for_three_voters(name):
     assert found.risk <= lowest * (1 + 1e-3)
 
 
+@pytest.mark.parametrize(("name", "bad"), [("cctnd", {"offset": -2.0}), ("ccpbb", {"offset": 0.4})])
+def test_a_bad_choice_is_left(name, bad):
+    descent = Descent.on(TWO_CLASSES, SMOOTH[name], DELTA)
+    bad = descent.best.choice | bad
+    start = descent.at(np.full(5, 0.2), bad)
+    end = descent.settle(start, max_iter=50)
+    assert end.value < 0.9 * start.value
+    assert end.value <= descent.at(end.weights).value * (1 + 1e-4)
+
+
 @pytest.mark.parametrize("name", ["f2", "dirichlet"])
 def test_same_seed_same_weights_in_any_order_of_rows(name):
     rng = np.random.default_rng(3)
