@@ -170,7 +170,9 @@ def test_pairs_without_common_rows_say_nothing():
     X, y = load_wine(return_X_y=True)
     bagging = BaggingClassifier(GaussianNB(), 3, max_samples=0.97, bootstrap=False, random_state=0).fit(X, y)
     votes = out_of_bag_votes(bagging, X)
-    assert (~votes.mask).T.astype(int).dot(~votes.mask).min() == 0
+    tallies = OutOfBagTallies(Ballots.from_votes(votes, y))
+    assert tallies.pair_rows == 0
+    assert np.all(tallies.tandem[tallies.rows_of_pairs == 0] == 1)
     for name in ("so", "cctnd", "ccpbb"):
         certificate = certify_oob(bagging, X, y, bound=name, weights="learn")
         assert certificate.risk == 1
