@@ -74,6 +74,14 @@ def test_grids_are_paid_for(name, single):
     check_payment(BOUNDS[name], rows, weights("uneven", rows.n_voters), **single)
 
 
+def test_offsets_of_ccpbb_spend_delta_once():
+    bound = BOUNDS["ccpbb"]
+    assert sum(1 / bound.parts(mu) for mu in bound.offsets) == pytest.approx(1, abs=1e-12)
+    for few in ((0.0,), (0.1,), (-0.1, 0.1), (0.0, 0.2, 0.3)):
+        some = replace(bound, offsets=few)
+        assert sum(1 / some.parts(mu) for mu in few) == pytest.approx(1, abs=1e-12)
+
+
 class DroppedKl:
     """Outward arithmetic that forgets the divergence from the prior."""
 

@@ -148,7 +148,7 @@ def best_offset(tandem: float, gibbs_low: float, gibbs_high: float) -> float:
 
 
 OFFSETS = tuple(np.linspace(-0.5, 0.45, 20).round(10).tolist())
-"""Offsets mu of ``ccpbb``; every one of them gets an equal share of delta."""
+"""Offsets mu of ``ccpbb``."""
 
 GRID_RATIO = 1.05
 """Ratio of the geometric grids of t and g of ``ccpbb``."""
@@ -177,7 +177,8 @@ class ChebyshevCantelliBennett(JudgesVoters):
     Parameters
     ----------
     offsets : tuple of float
-        Grid of mu < 1/2, fixed in advance; each gets an equal share of delta.
+        Grid of mu < 1/2, fixed in advance. Zero, the best one for strong voters, gets half of delta and the
+        others share the rest evenly; all are equal where zero is not among them.
     out_of_bag : bool, default=False
         See :class:`~votecert.bounds._tallies.JudgesVoters`.
 
@@ -207,10 +208,17 @@ class ChebyshevCantelliBennett(JudgesVoters):
         """K_mu, the range of the mu-tandem loss."""
         return max(1 - mu, 1 - 2 * mu)
 
-    def log_shares(self, n_rows: int) -> tuple[float, float]:
+    def parts(self, mu: float) -> int:
+        """``1 / w_mu``: into how many equal parts delta is cut for this offset to have one."""
+        others = len(self.offsets) - 1
+        if others == 0 or 0.0 not in self.offsets:
+            return others + 1
+        return 2 if mu == 0 else 2 * others
+
+    def log_shares(self, n_rows: int, mu: float) -> tuple[float, float]:
         """``log(delta/d1)`` and ``log(delta/d2)``: what the grids cost in nats."""
         sizes = len(variance_grid(n_rows)), len(bennett_grid(n_rows))
-        return math.log(2 * len(self.offsets) * sizes[0]), math.log(2 * len(self.offsets) * sizes[1])
+        return math.log(2 * self.parts(mu) * sizes[0]), math.log(2 * self.parts(mu) * sizes[1])
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         voters = self.voters(ballots)
@@ -218,10 +226,10 @@ class ChebyshevCantelliBennett(JudgesVoters):
         if m <= 1:
             return {"offset": 0.0, "variance_scale": 0.5, "bennett_scale": 1.0}
         kl = 2 * float(categorical_kl(weights, categorical_prior(prior, ballots.n_voters)))
-        cost_t, cost_g = (kl - math.log(delta) + cost for cost in self.log_shares(m))
         t, y = variance_grid(m), bennett_grid(m)
         best: tuple[float, Choice] = (math.inf, {})
         for mu in self.offsets:
+            cost_t, cost_g = (kl - math.log(delta) + cost for cost in self.log_shares(m, mu))
             loss, variance = mean_and_variance(voters, weights, mu)
             K = self.spread(mu)
             v_up = variance / (1 - t) + K**2 * cost_t / (2 * (m - 1) * t * (1 - t))
@@ -243,7 +251,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
         }
 
     def ledger(self, terms: Terms) -> dict[str, float]:
-        share = terms.delta / len(self.offsets)
+        share = terms.delta / self.parts(terms.choice["offset"])
         return {
             f"variance at offset {terms.choice['offset']:g}, all t": share / 2,
             f"mean at offset {terms.choice['offset']:g}, all g": share / 2,
@@ -257,7 +265,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
         t, y = ar.number(terms.choice["variance_scale"]), ar.number(terms.choice["bennett_scale"])
         K = self.spread(mu)
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
-        shares = ar.number(2 * len(self.offsets))
+        shares = ar.number(2 * self.parts(terms.choice["offset"]))
         cost_t = 2 * kl + ar.log(shares * len(variance_grid(m))) - ar.log(terms.delta)
         cost_g = 2 * kl + ar.log(shares * len(bennett_grid(m))) - ar.log(terms.delta)
         variance = ar.number(terms.statistics["variance"]) / (1 - t)
@@ -276,7 +284,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
         if m <= 1:
             return Objective(1.0, np.zeros(ballots.n_voters))
         kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
-        cost_t, cost_g = (2 * float(kl) - math.log(delta) + cost for cost in self.log_shares(m))
+        cost_t, cost_g = (2 * float(kl) - math.log(delta) + cost for cost in self.log_shares(m, mu))
         loss, variance = mean_and_variance(voters, weights, mu)
         d_loss, d_variance = mean_and_variance_slopes(voters, weights, mu)
         factor = K**2 / (2 * (m - 1) * t * (1 - t))
