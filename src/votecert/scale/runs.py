@@ -146,7 +146,7 @@ class RunWriter:
 def _not_shared(path: Path) -> FileNotFoundError:
     return FileNotFoundError(
         f"{path} is not there: workers that spill patterns need a folder shared with the program that "
-        "started them. Choose one with spill_folder=, or a memory_budget with room for all patterns."
+        "that started them. Choose one with spill_folder=, or a memory_budget with room for all patterns."
     )
 
 
