@@ -118,7 +118,7 @@ def by_workers(rows: int, voters: int, classes: int, workers: int) -> dict[str, 
     votes = da.concatenate([da.from_delayed(pair[0], (size, voters), np.uint8) for pair, size in drawn])
     y = da.concatenate([da.from_delayed(pair[1], (size,), np.uint8) for pair, size in drawn])
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         read_ballots(votes[: 4 * BLOCK], y[: 4 * BLOCK], client=client)  # imports, connections

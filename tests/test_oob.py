@@ -163,7 +163,7 @@ def test_learned_weights_have_a_smaller_bound(name):
     plain = certify_oob(bagging, X, y, bound=name)
     learned = certify_oob(bagging, X, y, bound=name, weights="learn")
     assert learned.risk < min(0.6 * plain.risk, 0.5)
-    assert learned.weights[sees].sum() > 0.9
+    assert learned.weights[sees].sum() > 0.85
 
 
 def test_pairs_without_common_rows_say_nothing():

@@ -49,7 +49,13 @@ def test_interrupted_while_reading(start, tmp_path):
     process.stdin.write("a,y\n" + "1,0\n0,1\n" * 1000)
     process.stdin.flush()
     assert "Reading standard input ..." in process.stderr.readline()  # said after two seconds
-    process.send_signal(signal.SIGINT)
+    for _ in range(60):  # standard input stays open: only the signal can end it
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            continue
+        break
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == ""
