@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 Origin = Literal["learned", "given", "fixed"]
 
-VOTERS_FIXED = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
+VOTERS = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
 BAGS = (
-    "Each voter was fitted on its own bag of these rows; bags were drawn without looking at them, and nothing "
-    "was tuned on them."
+    "Each voter was fitted on its own bag of these rows; bags were drawn without looking at them, and "
+    "nothing was tuned on them."
 )
 
 
@@ -134,7 +134,7 @@ class Certificate:
         )
         listed = [
             f"The {self.terms.n_rows} rows are independent draws from the distribution it is about.",
-            BAGS if self.options.get("out_of_bag") else VOTERS_FIXED,
+            BAGS if self.options.get("out_of_bag") else VOTERS,
             f"The classes, in this order, are {labels}"
             + (
                 "."
