@@ -85,7 +85,16 @@ class Tallies:
 
     def tandem_error(self, weights: Floats) -> float:
         """Probability that two voters drawn independently from the weights are both wrong."""
-        return min(1.0, float(weights @ self.tandem @ weights))
+        return min(1.0, float(weights @ self.tandem_with(weights)))
+
+    def tandem_with(self, weights: Floats) -> Floats:
+        """For each voter, the probability that it and one drawn from the weights are both wrong, (d,)."""
+        ballots = self.ballots
+        if ballots.n_patterns >= self.n_voters:
+            return np.asarray(self.tandem @ weights)
+        # The table of pairs costs patterns * d^2, the rows patterns * d.
+        wrong = ballots.counts * ballots.wrong_weight(weights)
+        return np.asarray((wrong.sum() - ballots.sum_over_correct(wrong)) / ballots.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +135,9 @@ class OutOfBagTallies(Tallies):
     @property
     def voter_rows(self) -> int:
         return int(self._rows_of_voters.min())
+
+    def tandem_with(self, weights: Floats) -> Floats:
+        return np.asarray(self.tandem @ weights)
 
     def _is_judged(self, rows: slice) -> BoolArray:
         return np.asarray(self.ballots.codes[rows] != self.ballots.n_classes)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from votecert.ballots import Ballots
+from votecert.bounds._tallies import Tallies
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -138,7 +139,7 @@ class CBound(Bound):
         m = ballots.n_rows
         gibbs, joint = gibbs_error(ballots, weights), tandem_error(ballots, weights)
         d_gibbs = ballots.voter_errors() / m
-        d_joint = 2 * ballots.tandem_counts() @ weights / m
+        d_joint = 2 * Tallies(ballots).tandem_with(weights)
         kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
         if self.form == 1:
             return self._separate_objective(gibbs, joint, d_gibbs, d_joint, float(kl), d_kl, m, delta)

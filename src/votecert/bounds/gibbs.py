@@ -184,7 +184,7 @@ class SecondOrder(JudgesVoters, CategoricalKl):
 
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
         voters = self.voters(ballots)
-        return voters.tandem_error(weights), 2 * voters.tandem @ weights
+        return voters.tandem_error(weights), 2 * voters.tandem_with(weights)
 
 
 @dataclass(frozen=True)
