@@ -125,7 +125,7 @@ def _what_was_run(results: Results) -> str:
     lines = [
         "## What was run\n",
         f"{len(done)} of {len(expected)} cells of the full plan ({TRIALS} trials, all figures); "
-        f"{hours:.1f} hours of work in all, as measured in the processes on a shared machine of two cores.\n",
+        f"{hours:.1f} hours of processor time in all; the growing of the voters is not counted.\n",
         "| data | voters | cells done | of |",
         "|---|---|---:|---:|",
     ]
