@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import joblib
@@ -86,3 +87,17 @@ def test_the_classifier_runs_on_a_cluster_through_joblib(cluster):
     with cluster.as_current(), joblib.parallel_config(backend="dask"):
         found = fitted(n_jobs=2)
     assert found.risk == fitted(n_jobs=None).risk
+
+
+def test_what_votes_and_labels_are_both_made_from_is_made_once():
+    made: list[int] = []
+
+    def draw(number: int) -> tuple[np.ndarray, np.ndarray]:
+        made.append(number)
+        return np.arange(40).reshape(10, 4) % 2, np.arange(10) % 2
+
+    pairs = [dask.delayed(draw, nout=2)(number) for number in range(3)]
+    votes = da.concatenate([da.from_delayed(pair[0], (10, 4), int) for pair in pairs])
+    y = da.concatenate([da.from_delayed(pair[1], (10,), int) for pair in pairs])
+    assert vc.read_ballots(votes, y).n_rows == 30
+    assert sorted(made) == [0, 1, 2]

@@ -95,8 +95,6 @@ def rows_after(start: int, block: PackedBlock | None) -> int:
 
 def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | None]:
     """Delayed pairs of votes and labels, and their numbers of rows if these are known."""
-    import dask
-
     if not is_dask(votes):
         raise TypeError("y is a Dask collection and votes is not: both have to be chunked in the same way.")
     if isinstance(y, str):
@@ -104,20 +102,20 @@ def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | 
     if is_array(votes):
         votes = _in_rows(votes)
     y = _like(y, votes)
-    sizes = _sizes(votes) or _sizes(y)
-    # together, so that what both are made from is made once
-    votes_parts, y_parts = map(_delayed_parts, dask.optimize(votes, y))
+    votes_parts, y_parts = _delayed_parts(votes), _delayed_parts(y)
     if len(votes_parts) != len(y_parts):
         raise ValueError(
             f"votes have {len(votes_parts)} partitions and y has {len(y_parts)}: give both the same, for "
             "example by taking them from one dataframe."
         )
-    return list(zip(votes_parts, y_parts, strict=True)), sizes
+    return list(zip(votes_parts, y_parts, strict=True)), _sizes(votes) or _sizes(y)
 
 
 def _delayed_parts(data: Any) -> list[Any]:
-    parts = data.to_delayed(optimize_graph=False)
-    return list(parts.ravel() if is_array(data) else parts)
+    if is_array(data):
+        # Optimised one by one, votes and labels would each make anew what both are made from.
+        return list(data.to_delayed(optimize_graph=False).ravel())
+    return list(data.to_delayed())
 
 
 def _split_off(table: Any, label: str) -> list[tuple[Any, Any]]:
