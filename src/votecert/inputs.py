@@ -54,11 +54,13 @@ def read_rows(
 
 
 def read_weights(
-    weights: Weights, n_voters: int
+    weights: Weights, n_voters: int, fixed_in_advance: bool = False
 ) -> tuple[Floats | None, Literal["learned", "given", "fixed"]]:
     """The weights as an array that sums to one (None if they are to be learned) and where they come from."""
     if isinstance(weights, str):
         if weights == "learn":
+            if fixed_in_advance:
+                raise ValueError("Weights that are learned on these rows cannot be fixed_in_advance.")
             return None, "learned"
         if weights == "uniform":
             return np.full(n_voters, 1 / n_voters), "fixed"
@@ -79,7 +81,7 @@ def read_weights(
     total = theta.sum()
     if abs(total - 1) > 1e-6:
         raise ValueError(f"The weights sum to {total:.6g} and must sum to 1: divide them by their sum.")
-    return theta / total, "given"
+    return theta / total, "fixed" if fixed_in_advance else "given"
 
 
 def read_prior(prior: npt.ArrayLike | None, n_voters: int) -> Floats | None:

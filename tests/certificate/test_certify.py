@@ -31,6 +31,21 @@ def test_defaults_follow_where_the_weights_come_from():
     )
 
 
+def test_weights_that_were_fixed_in_advance_have_to_be_called_so():
+    votes, y = data()
+    theta = [0.4, 0.3, 0.2, 0.1]
+    fixed = vc.certify(votes, y, weights=theta, fixed_in_advance=True)
+    assert (fixed.bound, fixed.origin, fixed.is_guarantee) == ("test-set", "fixed", True)
+    assert any("fixed without looking" in line for line in fixed.assumptions)
+    given = vc.certify(votes, y, weights=theta, bound="test-set")
+    assert (given.risk, given.is_guarantee) == (fixed.risk, False)
+    assert given.statement.startswith("NOT A GUARANTEE")
+    assert "fixed_in_advance=True" in given.statement
+    again = vc.Certificate.from_json(fixed.to_json())
+    assert again.is_guarantee
+    assert again.verify(votes, y)
+
+
 @pytest.mark.parametrize("bound", ["occam", "dirichlet", "fo", "test-set"])
 def test_predict_is_the_certified_predictor(bound):
     votes, y = data()
@@ -144,6 +159,7 @@ def test_abstentions_and_fallback():
         ({"weights": [np.nan, 0.5, 0.5, 0]}, ValueError, "missing or infinite"),
         ({"bound": "nonsense"}, ValueError, "Known bounds"),
         ({"bound": "test-set"}, ValueError, "does not cover weights learned"),
+        ({"fixed_in_advance": True}, ValueError, "learned on these rows cannot"),
         ({"weights": "uniform", "split": 0.1}, TypeError, "only be used with weights='learn'"),
         ({"groups": "gender"}, ValueError, "'class' or one label a row"),
         ({"groups": [1, 2]}, ValueError, "400 in all"),

@@ -62,3 +62,28 @@ def test_learned_weights_are_learned_once():
     votes, y = data()
     table = vc.compare(votes, y, weights="learn", bounds=["occam", "fo"])
     assert all(certificate.origin == "learned" for certificate in table)
+
+
+def test_the_test_set_bound_is_a_guarantee_only_for_weights_said_to_be_fixed():
+    votes, y = data()
+    weights = [0.3, 0.2, 0.2, 0.1, 0.1, 0.1]
+    given = vc.compare(votes, y, weights=weights)
+    fixed = vc.compare(votes, y, weights=weights, fixed_in_advance=True)
+    assert given["test-set"].risk == fixed["test-set"].risk
+    assert fixed[0] is fixed["test-set"]
+    assert fixed["test-set"].caveat is None
+    assert not given["test-set"].is_guarantee
+    assert given[0].is_guarantee
+    (line,) = [line for line in repr(given).splitlines() if line.startswith("test-set")]
+    assert "NOT A GUARANTEE: Nobody says" in line
+    (note,) = [row["note"] for row in given.to_dicts() if row["bound"] == "test-set"]
+    assert "fixed_in_advance=True" in note
+    assert vc.compare(votes, y)["test-set"].is_guarantee  # the plain vote
+
+
+def test_what_is_no_guarantee_takes_no_share_of_delta():
+    votes, y = data()
+    weights = [0.3, 0.2, 0.2, 0.1, 0.1, 0.1]
+    options = {"bounds": ["test-set", "fo"], "simultaneous": True, "weights": weights}
+    assert vc.compare(votes, y, **options)["fo"].delta == 0.05
+    assert vc.compare(votes, y, fixed_in_advance=True, **options)["fo"].delta == 0.025

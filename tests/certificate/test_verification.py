@@ -9,6 +9,7 @@ import pytest
 
 import votecert as vc
 from votecert.certificate.serial import digest
+from votecert.scores import Scores
 
 
 def data(m=300):
@@ -107,6 +108,47 @@ def test_other_rows_fail():
     assert not CERTIFICATES["dirichlet"].verify(votes[:-1], y[:-1])
     with pytest.raises(ValueError, match="both votes and y"):
         CERTIFICATES["dirichlet"].verify(votes)
+
+
+@pytest.mark.parametrize("name", ["learned", "dirichlet", "fo", "test-set"])
+def test_ballots_are_recounted_like_votes(name):
+    votes, y = data()
+    certificate = CERTIFICATES[name]
+    outcome = certificate.verify(vc.Ballots.from_votes(votes, y))
+    assert outcome, str(outcome)
+    assert outcome.rows_recounted
+    assert not certificate.verify(vc.Ballots.from_votes(votes, 1 - y))
+    assert not certificate.verify(vc.Ballots.from_votes(votes[1:], y[1:]))
+
+
+def test_a_group_is_verified_from_a_part_of_the_ballots():
+    votes, y = data()
+    ballots = vc.Ballots.from_votes(votes, y)
+    table = vc.certify(ballots, y, groups="class")
+    assert table["0"].verify(ballots.subset(y == 0))
+    assert not table["0"].verify(ballots.subset(y == 1))
+
+
+def test_scores_that_were_read_before_are_recounted():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=100)
+    scores = rng.dirichlet(np.ones(2), size=(100, 3)) + 0.5 * np.eye(2)[y][:, None]
+    rows = Scores.from_scores(scores, y)
+    certificate = vc.certify(rows)
+    assert certificate.verify(rows)
+    assert not certificate.verify(Scores.from_scores(scores, 1 - y, classes=[0, 1]))
+    with pytest.raises(ValueError, match="soft vote"):
+        certificate.verify(vc.Ballots.from_votes(*data()))
+
+
+def test_ballots_must_be_read_as_the_certificate_says():
+    votes, y = data()
+    with pytest.raises(ValueError, match=r"classes=\[0, 1\] and can_abstain=False"):
+        CERTIFICATES["fo"].verify(vc.Ballots.from_votes(votes, y, classes=[1, 0]))
+    with pytest.raises(ValueError, match="can_abstain=False"):
+        CERTIFICATES["fo"].verify(vc.Ballots.from_votes(votes, y, can_abstain=True))
+    with pytest.raises(ValueError, match="leave y out"):
+        CERTIFICATES["fo"].verify(vc.Ballots.from_votes(votes, y), y)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound
 from votecert.certificate.maker import Maker, best_of, fallback_index, group_masks
+from votecert.certificate.record import covers
 from votecert.certificate.table import CertificateTable
 from votecert.inputs import (
     Weights,
@@ -33,6 +34,7 @@ def certify(
     y: Any = None,
     *,
     weights: Weights = "learn",
+    fixed_in_advance: bool = False,
     bound: str | Bound | None = None,
     delta: float = 0.05,
     classes: Any = None,
@@ -57,10 +59,13 @@ def certify(
     weights : "learn", "uniform" or (d,) array, default="learn"
         "learn" finds the weights with the smallest bound on these very rows; the certificate covers that.
         "uniform" is the plain vote, fixed in advance. An array may come from anywhere, these rows included.
+    fixed_in_advance : bool, default=False
+        Say that the array of weights was fixed without looking at these rows. Nobody can check that from the
+        numbers, so without it "test-set", the bound for such weights, is not called a guarantee.
     bound : str or Bound, optional
         A key of ``BOUNDS`` or a bound with options. By default "occam" for learned weights, "dirichlet" for
-        given ones and "test-set" for uniform ones. "best" splits delta over "occam", "dirichlet" and
-        "bin-margin" and returns the smallest.
+        given ones and "test-set" for those fixed in advance. "best" splits delta over "occam", "dirichlet"
+        and "bin-margin" and returns the smallest.
     delta : float, default=0.05
         The certificate holds with probability at least 1 - delta.
     classes : sequence of labels, optional
@@ -107,7 +112,7 @@ def certify(
     """
     check_delta(delta)
     rows = read_rows(votes, y, scores, classes, can_abstain, learning)
-    theta, origin = read_weights(weights, rows.n_voters)
+    theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance)
     maker = Maker(
         rows=rows,
         origin=origin,
@@ -135,6 +140,7 @@ def compare(
     y: Any = None,
     *,
     weights: Weights = "uniform",
+    fixed_in_advance: bool = False,
     delta: float = 0.05,
     bounds: Iterable[str | Bound] | None = None,
     simultaneous: bool = False,
@@ -150,7 +156,7 @@ def compare(
 
     Parameters
     ----------
-    votes, y, weights, delta, classes, can_abstain, fallback, prior, search, voters, **learning
+    votes, y, weights, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters
         As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam"; the other bounds
         are about the vote with these weights, without the constant voters that "occam" may add.
     bounds : iterable of ids or bounds, optional
@@ -159,6 +165,8 @@ def compare(
         False: each row of the table holds on its own with probability 1 - delta; the table is for looking.
         True: delta is split evenly over the guaranteed bounds, so they hold together and the smallest
         may be picked afterwards.
+    **learning
+        Options of :func:`votecert.learn` when weights are learned.
 
     Returns
     -------
@@ -172,8 +180,13 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=500)
     >>> votes = np.where(rng.random((500, 5)) < 0.8, y[:, None], 1 - y[:, None])
-    >>> table = vc.compare(votes, y, weights=[0.2] * 5)
+    >>> table = vc.compare(votes, y, weights=[0.3, 0.2, 0.2, 0.2, 0.1])
     >>> table["test-set"].risk < table["dirichlet"].risk < table["fo"].risk
+    True
+    >>> table["test-set"].is_guarantee, table["dirichlet"].is_guarantee
+    (False, True)
+    >>> known = vc.compare(votes, y, weights=[0.3, 0.2, 0.2, 0.2, 0.1], fixed_in_advance=True)
+    >>> known["test-set"].is_guarantee
     True
     """
     check_delta(delta)
@@ -181,7 +194,7 @@ def compare(
     methods = [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)]
     if search == "paper":
         methods = [method.in_paper_search() for method in methods]
-    theta, origin = read_weights(weights, rows.n_voters)
+    theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance)
     maker = Maker(
         rows=rows,
         origin=origin,
@@ -191,7 +204,7 @@ def compare(
     )
     skipped = {method.id: problem for method in methods if (problem := maker.problem_with(method))}
     methods = [method for method in methods if method.id not in skipped]
-    sharing = max(1, sum(method.is_guarantee for method in methods))
+    sharing = max(1, sum(covers(method, origin) for method in methods))
     share = delta / sharing if simultaneous else delta
     certificates = []
     if theta is None:

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 Origin = Literal["learned", "given", "fixed"]
 
+NOT_FIXED = {
+    "learned": "These weights were learned on these rows: it would take weights that were fixed in advance.",
+    "given": "Nobody says that these weights were fixed without looking at these rows; if they were, pass "
+    "fixed_in_advance=True.",
+}
+"""Why the test-set bound does not cover weights, by their origin."""
+
 VOTERS = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
 BAGS = (
     "Each voter was fitted on its own bag of these rows; bags were drawn without looking at them, and "
@@ -48,7 +55,7 @@ class Certificate:
         The certified predictor.
     origin : {"learned", "given", "fixed"}
         Where the weights come from: learned on the certifying rows, given by the user (in any way), or
-        fixed without looking at the rows.
+        fixed without looking at the rows, as the plain vote is or as the user says.
     errors, ties : int
         Certifying rows the predictor gets wrong, and those on which classes are tied.
     details : dict
@@ -107,7 +114,12 @@ class Certificate:
     @property
     def is_guarantee(self) -> bool:
         """Whether the number is a proven bound for this predictor."""
-        return self.method.is_guarantee and not (self.bound == "test-set" and self.origin == "learned")
+        return covers(self.method, self.origin)
+
+    @property
+    def caveat(self) -> str | None:
+        """What to know before trusting the number: mostly, why it is no guarantee."""
+        return NOT_FIXED.get(self.origin) if self.bound == "test-set" else self.method.caveat
 
     def predict(self, votes: Any) -> npt.NDArray[Any]:
         """Labels by exactly the certified predictor, ties included."""
@@ -122,7 +134,7 @@ class Certificate:
             return f"Nothing can be said about the error of {what}{where}: {self.reason}"
         claim = f"errs on at most {percent(self.risk)} of new rows{where}"
         if not self.is_guarantee:
-            return f"NOT A GUARANTEE: {what} {claim}. {self.method.caveat}"
+            return f"NOT A GUARANTEE: {what} {claim}. {self.caveat}"
         confidence = f"{100 - 100 * self.delta:.12g} %"
         return f"With confidence {confidence}, {what} (ties go to {TIE_RULE}) {claim}."
 
@@ -142,7 +154,7 @@ class Certificate:
                 else " (inferred from the rows; it is assumed that there are no others)."
             ),
         ]
-        if self.origin == "fixed" or self.bound == "test-set":
+        if self.origin == "fixed" or self.bound == "test-set":  # which says nothing about others
             listed.append("The weights were fixed without looking at these rows.")
         if self.group is not None:
             listed.append("The groups were fixed without looking at these rows.")
@@ -200,6 +212,14 @@ class Certificate:
     def verify(self, votes: Any = None, y: Any = None) -> Verification:
         """Recompute the number from the stored statistics, and those from the rows if given.
 
+        Parameters
+        ----------
+        votes : (m, d) labels, (m, d, c) scores of a soft vote, Ballots or Scores, optional
+            The certifying rows. Ballots and Scores have the true labels in them, and must have been read
+            with the certificate's classes and its rule for abstentions.
+        y : (m,) labels, optional
+            The true labels.
+
         Returns
         -------
         Verification
@@ -217,6 +237,11 @@ class Certificate:
             f"empirical={self.empirical_risk:.4f}, rows={self.terms.n_rows}, voters={self.terms.n_voters}"
             f"{group}{mark})"
         )
+
+
+def covers(method: Bound, origin: Origin) -> bool:
+    """Whether the bound is proved for weights of this origin; the test-set bound only for fixed ones."""
+    return method.is_guarantee and (method.id != "test-set" or origin == "fixed")
 
 
 def rounded_up(risk: float, digits: int = 4) -> str:

@@ -58,7 +58,7 @@ class CertificateTable:
                 "delta": certificate.delta,
                 "rows": certificate.terms.n_rows,
                 "title": certificate.method.title,
-                "note": certificate.reason or certificate.method.caveat,
+                "note": certificate.caveat or certificate.reason,
             }
             for certificate in self.certificates
         ]
@@ -68,7 +68,7 @@ class CertificateTable:
         lines = [f"{self.by:<{width}}  risk    empirical  note"]
         for certificate in self.certificates:
             mark = "" if certificate.is_guarantee else "NOT A GUARANTEE: "
-            note = mark + (certificate.method.caveat or certificate.reason or "")
+            note = mark + (certificate.caveat or certificate.reason or "")
             lines.append(
                 f"{getattr(certificate, self.by)!s:<{width}}  {rounded_up(certificate.risk)}  "
                 f"{certificate.empirical_risk:.4f}     {note}".rstrip()

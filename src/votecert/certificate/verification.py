@@ -98,6 +98,12 @@ def _differences(certificate: Certificate, recomputed: float) -> list[str]:
 def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots:
     """The rows, encoded with the certificate's own classes; scores for a soft vote."""
     terms, vote = certificate.terms, certificate.predictor
+    if isinstance(votes, Ballots | Scores):
+        if y is not None:
+            raise ValueError("Ballots have the true labels in them: leave y out.")
+        return _checked(certificate, votes)
+    if votes is None or y is None:
+        raise ValueError("To recount the statistics both votes and y are needed.")
     if vote.kind == "soft":
         # Bounds that count errors take scores just as well.
         return cast(Ballots, Scores.from_scores(votes, y, classes=list(vote.classes)))
@@ -108,9 +114,22 @@ def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots:
     return Ballots.from_votes(votes, y, classes=list(vote.classes), can_abstain=abstain)
 
 
+def _checked(certificate: Certificate, rows: Ballots | Scores) -> Ballots:
+    """Rows that are encoded already, if they are encoded as the certificate wants them."""
+    terms, vote = certificate.terms, certificate.predictor
+    kind = "soft" if isinstance(rows, Scores) else "hard"
+    if kind != vote.kind:
+        raise ValueError(f"The certificate is about a {vote.kind} vote, but these rows are of a {kind} one.")
+    classes, abstain = list(vote.classes), terms.n_outputs > terms.n_classes
+    if rows.classes.tolist() != classes or rows.n_outputs != terms.n_outputs:
+        raise ValueError(
+            "These rows were not read with the certificate's classes and its rule for abstentions: read them "
+            f"with classes={classes!r} and can_abstain={abstain}."
+        )
+    return cast(Ballots, rows)
+
+
 def _recount(certificate: Certificate, votes: Any, y: Any) -> list[str]:
-    if votes is None or y is None:
-        raise ValueError("To recount the statistics both votes and y are needed.")
     terms, vote = certificate.terms, certificate.predictor
     ballots = _read(certificate, votes, y)
     if (ballots.n_rows, ballots.n_voters) != (terms.n_rows, terms.n_voters):

@@ -60,7 +60,8 @@ class BoundComparisonDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
         """Compare bounds for the weights of a fitted classifier with hard votes, on rows new to it."""
-        options = {"weights": estimator.weights_, "delta": estimator.delta, **options}
+        weights = {"weights": estimator.weights_, "fixed_in_advance": True}  # they never saw these rows
+        options = {**weights, "delta": estimator.delta, **options}
         return cls.from_predictions(estimator.votes(X), y, ax=ax, classes=estimator.classes_, **options)
 
     def plot(self, ax: Any = None) -> Self:
