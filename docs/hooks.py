@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 LONG = 40  # characters of LaTeX; longer formulas in the text may be wider than a phone
 REMOTE_WORKER = "https://unpkg.com/iframe-worker/shim"
+LOGARITHM = re.compile(r"<mi>(log|exp)</mi>(?!<mo[^>]*>(?:&#x00028;|&#x0005B;|\|))")
+"""Names of functions that are not followed by a bracket, and then need a space."""
 MATH_ROLE = re.compile(r":math:<code>(.*?)</code>", re.DOTALL)
 OTHER_ROLE = re.compile(r":(?:func|class|meth|data|attr|mod):<code>~?(.*?)</code>", re.DOTALL)
 
@@ -62,9 +64,16 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
     return output.replace(REMOTE_WORKER, "../" * page.url.count("/") + "worker.js")
 
 
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The page for what is not there has no address of its own: its links start at the root."""
+    return output_content.replace(REMOTE_WORKER, "/worker.js")
+
+
 def mathml(latex: str, display: bool) -> str:
     """One formula. What cannot be converted stops the build."""
     markup = convert(html.unescape(latex).strip(), display="block" if display else "inline")
+    markup = LOGARITHM.sub(r'<mi>\1</mi><mspace width="0.17em"/>', markup)
+    markup = markup.replace("<mi>:</mi><mo>&#x0003D;</mo>", "<mo>&#x02254;</mo>")
     if display:
         return f'<span class="formula">{markup}</span>'
     return f'<span class="long-formula">{markup}</span>' if len(latex) > LONG else markup

@@ -1,7 +1,7 @@
 """Every bound on the same vote
 
-A forest of 25 trees and its plain vote. The dashed line is the share of certifying rows that the
-vote gets wrong; hatched bars are formulas that are no guarantee.
+A forest of 25 trees and its plain vote. Formulas that are no guarantee, because they are false as printed
+or unchecked, look different.
 """
 
 import matplotlib.pyplot as plt
@@ -15,13 +15,6 @@ forest = RandomForestClassifier(25, random_state=0).fit(X[:2000], y[:2000])
 table = vc.compare(vc.collect_votes(forest, X[2000:]), y[2000:], classes=forest.classes_)
 print(table)
 
-figure, axes = plt.subplots(figsize=(6.4, 5), layout="constrained")
-names = [certificate.bound for certificate in table]
-bars = axes.barh(names, [certificate.risk for certificate in table], color="teal")
-for bar, certificate in zip(bars, table, strict=True):
-    if not certificate.is_guarantee:
-        bar.set(hatch="//", facecolor="lightgrey")
-axes.axvline(table[0].empirical_risk, color="black", linestyle="--", linewidth=1)
-axes.invert_yaxis()
-axes.set(xlabel="bound on the error, delta = 0.05", xlim=(0, 1))
+figure, axes = plt.subplots(figsize=(6.8, 6), layout="constrained")
+vc.BoundComparisonDisplay.from_table(table, ax=axes)
 figure.savefig("bounds.png", dpi=110)
