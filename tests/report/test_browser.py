@@ -50,10 +50,16 @@ def learned_report():
     return to_html(certificate, votes=votes, y=y)
 
 
+def report_on_many():
+    votes, y = rows(accuracies=(0.7,) * 60)
+    return to_html(vc.certify(votes, y, weights="uniform"), votes=votes, y=y)
+
+
 REPORTS = {
     "full": full_report,
     "hostile": hostile_report,
     "learned": learned_report,
+    "many": report_on_many,
     "not": lambda: to_html(not_a_guarantee(), votes=rows()[0], y=rows()[1]),
     "vacuous": lambda: to_html(vacuous()),
 }
@@ -245,8 +251,8 @@ def test_screen_readers_find_landmarks_headings_and_charts(visit):
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
     charts = page.get_by_role("img")
-    assert charts.count() == 2
-    for name in ("Rows by the lead of the true class", "The certificate with more rows"):
+    assert charts.count() == 3
+    for name in ("squares stand for", "Rows by the lead of the true class", "The certificate with more rows"):
         assert page.get_by_role("img", name=re.compile(name)).count() == 1
     assert page.get_by_role("rowheader", name="Voter 1").count() == 1
 
@@ -287,6 +293,30 @@ def test_without_scripts_all_is_readable_and_nothing_is_dead(visit):
     assert page.locator("th button").count() == 0
     assert page.locator(".number").is_visible()
     assert page.locator(".voters tbody tr").count() == 5
+    page = visit("many", java_script_enabled=False)
+    assert page.locator(".voters tbody tr:visible").count() == 60
+
+
+def test_many_voters_are_folded(visit):
+    page = visit("many")
+    shown = page.locator(".voters tbody tr:visible")
+    more = page.get_by_role("button", name="Show all 60")
+    assert shown.count() == 25
+    for _ in range(2):
+        page.get_by_role("button", name="Voter").click()  # sorted anew, the first ones of the new order show
+    assert shown.count() == 25
+    assert shown.first.locator("th").inner_text() == "Voter 60"
+    page.emulate_media(media="print")
+    assert page.get_by_text("These are 25 of 60").is_visible()
+    assert not more.is_visible()
+    page.emulate_media(media="screen")
+    more.focus()
+    page.keyboard.press("Enter")
+    assert shown.count() == 60
+    assert page.get_by_role("button", name="Show 25 only").get_attribute("aria-expanded") == "true"
+    page.emulate_media(media="print")
+    assert not page.get_by_text("These are 25 of 60").is_visible()
+    assert shown.count() == 60
 
 
 def test_values_are_shown_on_hover(visit):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -7,7 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_cases import HOSTILE
 
-from votecert.report.charts import HEADROOM, HEIGHT, Bin, Point, bar, curve, histogram, nice_ceiling
+from votecert.report.charts import (
+    HEADROOM,
+    HEIGHT,
+    SQUARES,
+    Bin,
+    Point,
+    bar,
+    curve,
+    histogram,
+    nice_ceiling,
+    squares,
+)
 from votecert.report.text import visible
 
 BINS = [Bin(-1.0, -0.5, 0, 7), Bin(-0.5, 0.0, 3, 5), Bin(0.0, 0.5, 0, 0), Bin(0.5, 1.0, 900, 0)]
@@ -29,11 +41,18 @@ def drawn_curve(points=POINTS, **changes):
     return draw(curve(points, **(options | changes)))
 
 
+def drawn_squares(certified=0.0662, counted=0.0317, **changes):
+    options = {"whole": 100, "name": "s", "title": "Rows", "description": "Squares"}
+    return draw(squares(certified, counted, **(options | changes)))
+
+
 def of_class(svg, name):
     return [element for element in svg.iter() if name in element.get("class", "").split()]
 
 
-@pytest.mark.parametrize("svg", [drawn_histogram(), drawn_curve()], ids=["histogram", "curve"])
+@pytest.mark.parametrize(
+    "svg", [drawn_histogram(), drawn_curve(), drawn_squares()], ids=["histogram", "curve", "squares"]
+)
 def test_charts_are_named_and_described_images(svg):
     assert svg.get("role") == "img"
     ids = {element.get("id"): element for element in svg.iter()}
@@ -47,10 +66,11 @@ def test_every_string_stays_text(text):
     for svg in (
         drawn_histogram(title=text, description=text),
         drawn_curve(title=text, description=text, floor_label=text, points=[Point(0.5, 0.5, text, text)]),
+        drawn_squares(title=text, description=text),
         draw(bar(0.5, 1.0, title=text)),
     ):
         assert {element.tag for element in svg.iter()} <= {
-            *("svg", "title", "desc", "rect", "line", "text", "circle")
+            *("svg", "title", "desc", "rect", "line", "text", "circle", "path")
         }
         assert visible(text) in "".join(svg.itertext())
 
@@ -109,6 +129,24 @@ def test_a_bar_is_as_long_as_its_value_and_never_longer_than_the_axis(value, wid
     assert "warning" in fill.get("class")
     assert of_class(svg, "limit")[0].get("x1") == "50%"
     assert svg.get("aria-hidden") == "true"  # the number is in the next cell
+
+
+@pytest.mark.parametrize("whole", SQUARES)
+@pytest.mark.parametrize(("certified", "counted"), [(0.0662, 0.0317), (0.5, 0.0), (0.0101, 0.01), (1.0, 1.0)])
+def test_squares_cover_the_shares_that_they_stand_for(whole, certified, counted):
+    svg = drawn_squares(certified, counted, whole=whole)
+    width, height = map(float, svg.get("viewBox").split()[2:])
+    for kind, expected in (("rest", 1.0), ("certified", certified), ("counted", counted)):
+        drawn = [
+            [float(number) for number in box]
+            for path in of_class(svg, kind)
+            for box in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z", path.get("d"))
+        ]
+        side = 0.8 * SQUARES[whole][1]
+        assert sum(box[2] for box in drawn) / (side * whole) == pytest.approx(expected, abs=1e-5)
+        for x, y, across, down in drawn:
+            assert x + across <= width + 1e-9
+            assert y + down <= height + 1e-9
 
 
 @QUICK

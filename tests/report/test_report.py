@@ -167,7 +167,7 @@ def test_nothing_is_loaded_from_anywhere(name, request):
         *("div", "header", "span", "button", "main", "h1", "h2", "h3", "bdi", "p", "dl", "dt", "dd", "nav"),
         *("ul", "li", "section", "blockquote", "strong", "code", "table", "caption", "thead", "tbody", "tr"),
         *("th", "td", "rect", "details", "summary", "figure", "figcaption", "pre", "footer", "script"),
-        *("text", "circle", "desc"),
+        *("text", "circle", "desc", "path"),
     }
 
 
@@ -266,6 +266,40 @@ def test_bounds_that_are_no_guarantee_are_marked_in_the_comparison(full):
     assert "picking the smallest afterwards would not be covered" in full.text
 
 
+def test_the_comparison_holds_the_certificate_itself_once():
+    votes, y = rows(accuracies=(0.8,) * 9)
+    certificate = vc.certify(votes, y)
+    table = vc.compare(votes, y, weights=certificate.weights)
+    assert table["occam"].risk < certificate.risk  # which pays for a list of fitted votes as well
+    text = to_html(certificate, table=table)
+    assert text.count(", this certificate</span>") == 1
+    assert "without what else was tried for it" in text
+    votes, y = rows()
+    same = vc.compare(votes, y, weights=WEIGHTS, bounds=["fo", "occam", "gz"])
+    text = to_html(guarantee(), table=same)
+    assert text.count(", this certificate</span>") == 1
+    assert "without what else was tried for it" not in text
+    listed = [float(value) for value in re.findall(r'data-value="([\d.]+)">[\d.]+.%</td></tr>', text)]
+    assert guarantee().risk in listed
+
+
+def test_a_group_is_told_apart_from_the_others():
+    votes, y = rows()
+    groups = vc.certify(votes, y, weights=WEIGHTS, bound="occam", groups=y)
+    worst = max(groups, key=lambda one: one.risk)
+    said = "This is {} of 2 groups' limits, which hold together with 95"
+    for one in groups:
+        place = "the largest" if one is worst else "one"
+        assert said.format(place) in Page(to_html(one, table=groups)).text
+    assert "groups' limits" not in Page(to_html(guarantee(), table=groups)).text
+
+
+def test_the_picture_is_left_out_where_it_would_say_nothing():
+    assert 'class="squares"' in to_html(guarantee())
+    for certificate in (not_a_guarantee(), vacuous()):
+        assert 'class="squares"' not in to_html(certificate)
+
+
 def test_bounds_of_another_vote_are_marked():
     votes, y = rows()
     table = vc.compare(votes, y, weights="uniform", bounds=["fo"])
@@ -276,10 +310,10 @@ def test_bounds_of_another_vote_are_marked():
 
 def test_the_test_set_limit_of_learned_weights_is_no_guarantee():
     certificate, votes, y = learned()
-    table = vc.compare(votes, y, weights=certificate.weights, bounds=["test-set", "fo"])
-    assert all(one.is_guarantee for one in table)  # for all they know
-    document = Page(to_html(certificate, table=table))
-    assert document.text.count("NOT A GUARANTEE") == 1
+    for said in (False, True):  # that they were fixed in advance, which the certificate knows better
+        options = {"weights": certificate.weights, "bounds": ["test-set", "fo"], "fixed_in_advance": said}
+        document = Page(to_html(certificate, table=vc.compare(votes, y, **options)))
+        assert document.text.count("NOT A GUARANTEE") == 1
 
 
 def test_held_out_rows_are_told():
@@ -292,8 +326,13 @@ def test_held_out_rows_are_told():
 
 def test_fixed_weights_carry_the_condition():
     votes, y = rows()
-    document = Page(to_html(vc.certify(votes, y, weights=WEIGHTS, bound="test-set")))
-    assert "Only for weights that were fixed without looking at these rows." in document.text
+    certificate = vc.certify(votes, y, weights=WEIGHTS, fixed_in_advance=True)
+    assert certificate.bound == "test-set"
+    document = Page(to_html(certificate, table=vc.compare(votes, y, weights=WEIGHTS, bounds=["test-set"])))
+    assert "The weights were fixed without looking at these rows." in document.text
+    assert "NOT A GUARANTEE" not in document.text
+    given = vc.certify(votes, y, weights=WEIGHTS, bound="test-set")
+    assert "NOT A GUARANTEE" in Page(to_html(given)).text
 
 
 def test_the_embedded_certificate_verifies(hostile_page):

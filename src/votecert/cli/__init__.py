@@ -18,6 +18,9 @@ def main() -> int:
             f"votecert: the command line needs {' and '.join(missing)}: pip install 'votecert[cli]'\n"
         )
         return 2
-    from votecert.cli.app import run
+    try:
+        from votecert.cli.app import run
 
-    return run()
+        return run()
+    except KeyboardInterrupt:  # before there was a command to interrupt
+        return 130

@@ -45,6 +45,7 @@ def certify(
     no_header: opt.NoHeader = False,
     can_abstain: opt.CanAbstain = False,
     weights: opt.Weights = "learn",
+    fixed_in_advance: opt.FixedInAdvance = False,
     bound: opt.BoundId = None,
     delta: opt.Delta = 0.05,
     fallback: opt.Fallback = None,
@@ -74,6 +75,7 @@ def certify(
         result = make_certificate(
             found.ballots,
             weights=weights_of(weights, found),
+            fixed_in_advance=fixed_in_advance,
             bound=bound,
             delta=delta,
             fallback=fallback_of(fallback, found),
@@ -105,6 +107,7 @@ def compare(
     no_header: opt.NoHeader = False,
     can_abstain: opt.CanAbstain = False,
     weights: opt.Weights = "uniform",
+    fixed_in_advance: opt.FixedInAdvance = False,
     bounds: Annotated[
         str | None,
         typer.Option(
@@ -144,6 +147,7 @@ def compare(
         result = make_comparison(
             found.ballots,
             weights=weights_of(weights, found),
+            fixed_in_advance=fixed_in_advance,
             delta=delta,
             bounds=None if bounds is None else [name.strip() for name in bounds.split(",")],
             simultaneous=simultaneous,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from votecert.ballots import Ballots
 from votecert.certificate import Certificate, CertificateTable
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain
@@ -144,8 +145,7 @@ def _read(content: Any) -> Certificate:
 def check(certificate: Certificate, found: VoteFile | None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
     try:
-        votes, truth = (None, None) if found is None else _rows_of_group(certificate, found)
-        verdict = certificate.verify(votes, truth)
+        verdict = certificate.verify(None if found is None else _rows_of_group(certificate, found))
     except Exception as error:
         raise NotVerifiedError(f"it does not verify: {type(error).__name__}: {error}") from None
     if not verdict:
@@ -177,12 +177,10 @@ def _rows_of(
     )
 
 
-def _rows_of_group(certificate: Certificate, found: VoteFile) -> tuple[Any, Any]:
-    votes, truth = found.votes(), found.truth()
+def _rows_of_group(certificate: Certificate, found: VoteFile) -> Ballots:
     if certificate.group is None or found.groups is None:
-        return votes, truth
-    chosen = found.groups == certificate.group
-    return votes[chosen], truth[chosen]
+        return found.ballots
+    return found.ballots.subset(found.groups == certificate.group)
 
 
 def _chosen(certificates: list[Certificate], source: str) -> tuple[Certificate, list[CertificateTable]]:

@@ -38,6 +38,7 @@ class Guarded(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is leaving already
             complain("Interrupted. No file is left half-written.")
             raise typer.Exit(Code.INTERRUPTED) from None
         except BrokenPipeError:
@@ -70,6 +71,7 @@ def sentence(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror or error}."
     text = " ".join(str(error).split()) or type(error).__name__
     text = text.replace("classes=[...]", "--classes A,B,... ")
+    text = re.sub(r"\bfixed_in_advance(=True)?", "--fixed-in-advance", text)
     return re.sub(r"\b(bound|weights|classes|fallback|split|delta)='?([\w-]*)'?", _as_option, text)
 
 

@@ -104,6 +104,15 @@ Weights = Annotated[
         rich_help_panel=WEIGHTS,
     ),
 ]
+FixedInAdvance = Annotated[
+    bool,
+    typer.Option(
+        "--fixed-in-advance",
+        help="The weights in the file were fixed without looking at these rows: then nothing is tighter than "
+        "the test-set bound.",
+        rich_help_panel=WEIGHTS,
+    ),
+]
 BoundId = Annotated[
     str | None,
     typer.Option(
@@ -111,7 +120,7 @@ BoundId = Annotated[
         "-b",
         metavar="ID",
         help="Which bound, see [bold]votecert bounds[/]; 'best' pays for trying three. By default occam for "
-        "learned weights, dirichlet for a file, test-set for uniform.",
+        "learned weights, dirichlet for a file, test-set for what was fixed in advance.",
         autocompletion=complete_bound,
         rich_help_panel=WEIGHTS,
     ),

@@ -68,9 +68,11 @@ def show_table(certificates: CertificateTable, quiet: bool, title: str) -> None:
 
 def note_on(certificate: Certificate) -> str:
     """What to know about a line of a comparison."""
-    if certificate.bound == "test-set" and not certificate.is_guarantee:
+    if certificate.bound == "test-set" and certificate.origin == "learned":
         return "The limit for weights fixed in advance; these were learned."
-    return _first_sentence(certificate.method.caveat or certificate.reason or "")
+    if certificate.bound == "test-set" and certificate.origin == "given":
+        return "The limit for weights fixed in advance: say --fixed-in-advance if these were."
+    return _first_sentence(certificate.caveat or certificate.reason or "")
 
 
 def _first_sentence(text: str) -> str:

@@ -18,6 +18,9 @@ from votecert.report.text import visible
 HEIGHT = 200
 """Height in pixels of the area that data is drawn in."""
 
+SQUARES = {100: (10, 24), 1000: (40, 6)}
+"""Squares in a row and the distance between them, by the number of squares."""
+
 HEADROOM = 26
 """Pixels above that area, for values over the highest mark."""
 
@@ -65,6 +68,34 @@ def bar(value: float, top: float, *, title: str, kind: str = "solid", limit: flo
         place = _percent(min(1.0, limit / top))
         for kind in ("halo", "limit"):
             _add(svg, "line", x1=place, x2=place, y1=-4, y2=20, **{"class": kind})
+    return _text(svg)
+
+
+def squares(certified: float, counted: float, *, whole: int, name: str, title: str, description: str) -> str:
+    """The population as ``whole`` squares, with the certified share and, on top, the counted one filled in.
+
+    Parameters
+    ----------
+    certified, counted : float
+        Shares of the whole; the last square of each is filled in part.
+    whole : int
+        Number of squares: 100 or 1000.
+    name : str
+        Unique on the page; ids are made from it.
+    """
+    across, step = SQUARES[whole]
+    side = 0.8 * step
+    size = f"0 0 {across * step - step + side:g} {whole // across * step - step + side:g}"
+    svg = _image("squares", name, title, description, viewBox=size)
+    for kind, share in (("rest", 1.0), ("certified", certified), ("counted", counted)):
+        full, part = divmod(min(share, 1.0) * whole, 1)
+        widths = [side] * int(full) + ([part * side] if part * side >= 0.005 else [])
+        steps = (
+            f"M{place % across * step:g} {place // across * step:g}h{width:.4g}v{side:g}h-{width:.4g}z"
+            for place, width in enumerate(widths)
+        )
+        if widths:
+            _add(svg, "path", d="".join(steps), **{"class": kind})
     return _text(svg)
 
 
@@ -155,9 +186,12 @@ def _stack(svg: ElementTree.Element, part: Bin, top: float) -> None:
 
 
 def _chart(name: str, title: str, description: str) -> ElementTree.Element:
+    return _image("chart", name, title, description, width="100%", height=str(HEADROOM + HEIGHT + 28))
+
+
+def _image(kind: str, name: str, title: str, description: str, **size: str) -> ElementTree.Element:
     labels = {"aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-description"}
-    size = {"width": "100%", "height": str(HEADROOM + HEIGHT + 28)}
-    svg = ElementTree.Element("svg", {"class": "chart", "role": "img", **labels, **size})
+    svg = ElementTree.Element("svg", {"class": kind, "role": "img", **labels, **size})
     _add(svg, "title", id=f"{name}-title").text = visible(title)
     _add(svg, "desc", id=f"{name}-description").text = visible(description)
     return svg

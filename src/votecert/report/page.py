@@ -15,10 +15,10 @@ from votecert.certificate.record import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.files.atomic import write_atomically
 from votecert.report import summary, tables
-from votecert.report.charts import curve, histogram
+from votecert.report.charts import SQUARES, curve, histogram, squares
 from votecert.report.growth import growth
 from votecert.report.margins import Margins, read_margins
-from votecert.report.text import chance, confidence, scalar, share, visible
+from votecert.report.text import chance, confidence, limit, scalar, share, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -93,6 +93,7 @@ def to_html(
             comparisons=[one for one in given if one.by == "bound"],
             groupings=[one for one in given if one.by == "group"],
             more_rows=growth(certificate) if certificate.is_guarantee else [],
+            squares=draw_squares(certificate),
             histogram=draw_margins,
             curve=draw_growth,
             json=embedded_json(certificate),
@@ -107,6 +108,25 @@ def to_html(
     if path is not None:
         write_atomically(path, html)
     return html
+
+
+def draw_squares(certificate: Certificate) -> str | None:
+    """The certificate as a picture, where it says something and is large enough to be seen."""
+    whole = next((number for number in SQUARES if certificate.risk * number >= 1), None)
+    if whole is None or certificate.risk >= 1 or not certificate.is_guarantee:
+        return None
+    errors, rows = summary.counted_errors(certificate)
+    return squares(
+        certificate.risk,
+        errors / rows,
+        whole=whole,
+        name="squares",
+        title=f"{whole:,} squares stand for all new rows",
+        description=(
+            f"{limit(certificate.risk)} of the squares are coloured: no more of the new rows are wrong. "
+            f"The darker ones, {share(errors / rows)}, are the errors counted on the certifying rows."
+        ),
+    )
 
 
 def draw_margins(margins: Margins, certificate: Certificate) -> str:

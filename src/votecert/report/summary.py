@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from votecert.certificate.record import Certificate
+from votecert.certificate.table import CertificateTable
 from votecert.predictor import TIE_RULE
 from votecert.report.text import amount, confidence, limit, one_in, scalar, sentence, share
 
@@ -71,7 +72,7 @@ def verdict(certificate: Certificate) -> Verdict:
 
 def _in_words(certificate: Certificate, number: str) -> str:
     n = one_in(certificate.risk)
-    odds = f", no more than 1 in {n:,}" if n else ""
+    odds = f", no more than 1\u00a0in\u00a0{n:,}" if n else ""
     where = "" if certificate.group is None else " of this group"
     return f"Of new rows{where}, the vote gets at most {number} wrong{odds}."
 
@@ -83,14 +84,26 @@ def _although(certificate: Certificate) -> str:
         "given": ", however the weights were chosen.",
         "fixed": ": the weights were fixed before the rows were seen.",
     }
-    return level + (endings[certificate.origin] if certificate.bound != "test-set" else endings["fixed"])
+    return level + endings[certificate.origin]
+
+
+def among_groups(certificate: Certificate, table: CertificateTable) -> str:
+    """How the group that a report is about compares with the others, if their certificates hold together."""
+    if not table.simultaneous or len(table) < 2 or certificate not in table.certificates:
+        return ""
+    largest = certificate.risk >= max(other.risk for other in table)
+    place = "the largest" if largest else "one"
+    return f"This is {place} of {len(table):,} groups' limits, which hold together with {together(table)}."
+
+
+def together(table: CertificateTable) -> str:
+    """The confidence that all certificates of a table hold."""
+    return confidence(min(1.0, sum(other.delta for other in table)))
 
 
 def caveat(certificate: Certificate) -> str:
     """What the bound itself warns of, as a sentence; empty if nothing or if it does not apply."""
-    if certificate.bound == "test-set" and certificate.origin == "fixed":
-        return ""  # it asks for weights fixed in advance, and they were
-    return sentence((certificate.method.caveat or "").removeprefix("NOT A GUARANTEE: "))
+    return sentence((certificate.caveat or "").removeprefix("NOT A GUARANTEE: "))
 
 
 def counted_errors(certificate: Certificate) -> tuple[int, int]:
@@ -125,11 +138,10 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
         "hard": "Each voter names a class; the class with the most weight wins.",
         "soft": "Each voter gives every class a score; the class with the largest weighted sum wins.",
     }
-    tied = share(certificate.ties / certificate.terms.n_rows)
     facts = [
         Fact("Vote", how[vote.kind]),
         Fact("Weights", f"{sentence(ORIGINS[certificate.origin])}."),
-        Fact("Ties", f"Go to {TIE_RULE}. {tied} of the rows are tied."),
+        Fact("Ties", f"Go to {TIE_RULE}. {_ties(certificate)}"),
         _classes(certificate),
     ]
     constants = [
@@ -143,6 +155,13 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
     if certificate.terms.n_outputs > certificate.terms.n_classes or vote.fallback is not None:
         facts.append(_abstentions(certificate))
     return facts
+
+
+def _ties(certificate: Certificate) -> str:
+    if not certificate.ties:
+        return "No row is tied."
+    verb = "is" if certificate.ties == 1 else "are"
+    return f"{amount(certificate.ties, 'row')} {verb} tied."
 
 
 def _classes(certificate: Certificate) -> Fact:

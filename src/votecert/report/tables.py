@@ -35,6 +35,7 @@ class Row:
     rows: int = 0
     errors: int = 0
     identity: str = ""
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,22 +104,35 @@ def comparison(table: CertificateTable, certificate: Certificate) -> list[Row]:
     useful = [other.risk for other in table if other.risk < 1]
     limit = fixed_vote_limit(certificate) if table.by == "bound" else None
     top = nice_ceiling(max([*useful, limit or 0.0], default=1.0)) if useful else 1.0
-    return [_compared(_as_learned(other, certificate), table.by, certificate, top, limit) for other in table]
+    rows = [_compared(_with_origin(other, certificate), table.by, certificate, top, limit) for other in table]
+    if table.by == "bound" and not any(row.own for row in rows):
+        _insert(rows, replace(_compared(certificate, table.by, certificate, top, limit), own=True))
+    return rows
 
 
-def _as_learned(other: Certificate, certificate: Certificate) -> Certificate:
-    """Where the weights come from, put back: handed to ``compare`` as numbers, learned ones look given."""
-    if certificate.origin == "learned" and same_weights(other, certificate):
-        return replace(other, origin="learned")
+def _insert(rows: list[Row], own: Row) -> None:
+    """Put the certificate itself where its number belongs; those that are no guarantee come last."""
+    later = [(row.kind == "warning" and own.kind != "warning") or row.value > own.value for row in rows]
+    rows.insert(later.index(True) if True in later else len(rows), own)
+
+
+def _with_origin(other: Certificate, certificate: Certificate) -> Certificate:
+    """Where the weights come from, put back: handed to ``compare`` as numbers, all look given."""
+    unsaid = other.origin == "given" or certificate.origin == "learned"
+    if unsaid and same_weights(other, certificate):
+        return replace(other, origin=certificate.origin)
     return other
 
 
 def _compared(other: Certificate, by: str, certificate: Certificate, top: float, limit: float | None) -> Row:
+    own = other.bound == certificate.bound and other.risk == certificate.risk
     name = other.method.title if by == "bound" else str(other.group)
     number = in_percent(other.risk)
     remarks = [caveat(other), other.reason or ""]
     if by == "bound" and not same_vote(other, certificate):
         remarks.append("About another vote (other weights or rows) than this report.")
+    elif by == "bound" and (other.bound, other.delta) == (certificate.bound, certificate.delta) and not own:
+        remarks.append("The formula of this certificate, without what else was tried for it.")
     drawn = bar(min(other.risk, top), top, title=f"{name}: {number}", kind=_fill(other), limit=limit)
     kind = "" if other.is_guarantee else "warning"
     if by == "bound" and other.is_guarantee and other.risk >= 1:
@@ -134,6 +148,7 @@ def _compared(other: Certificate, by: str, certificate: Certificate, top: float,
         other.terms.n_rows,
         other.errors,
         other.bound if by == "bound" else "",
+        by == "bound" and own,
     )
 
 

@@ -33,6 +33,26 @@
     const rows = [...body.rows].sort((a, b) => sign * compare(key(a, head.cellIndex), key(b, head.cellIndex)));
     body.append(...rows);
   };
+  const shown = 25;
+  for (const table of document.querySelectorAll("table.voters")) {
+    const all = table.tBodies[0].rows.length;
+    if (all <= shown) continue;
+    const more = document.createElement("button");
+    more.type = "button";
+    more.className = "more";
+    more.setAttribute("aria-controls", table.id);
+    const fold = (short) => {
+      table.classList.toggle("short", short);
+      more.setAttribute("aria-expanded", String(!short));
+      more.textContent = short ? `Show all ${all}` : `Show ${shown} only`;
+    };
+    fold(true);
+    more.addEventListener("click", () => fold(!table.classList.contains("short")));
+    const elsewhere = document.createElement("p");
+    elsewhere.className = "rest-elsewhere";
+    elsewhere.textContent = `These are ${shown} of ${all}; all are in the certificate's JSON.`;
+    table.after(more, elsewhere);
+  }
   for (const table of document.querySelectorAll("table.sortable")) {
     for (const head of table.querySelectorAll("th[data-sort]")) {
       const button = document.createElement("button");
