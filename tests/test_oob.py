@@ -230,3 +230,10 @@ def test_bad_input_says_what_to_do(forest_and_rows):
 def test_a_frozen_forest_is_the_forest(forest_and_rows):
     forest, X, y = forest_and_rows
     assert certify_oob(FrozenEstimator(forest), X, y) == certify_oob(forest, X, y)
+
+
+def test_what_is_counted_out_of_bag_is_cited(forest_and_rows):
+    forest, X, y = forest_and_rows
+    assert "lorenzen2019" in certify_oob(forest, X, y, bound="so").cite()
+    ordinary = certify(collect_votes(forest, X), y, weights="uniform", bound="so")
+    assert "lorenzen2019" not in ordinary.cite()

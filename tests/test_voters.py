@@ -324,6 +324,22 @@ def test_blocks_do_not_change_votes_or_scores(block_size, n_rows):
     assert seen == [(min(end, n_rows), n_rows) for end in range(block_size, n_rows + block_size, block_size)]
 
 
+def test_long_work_shows_a_bar_and_short_work_does_not(monkeypatch, capsys):
+    X, y = iris()
+    forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    collect_votes(forest, X, block_size=50, progress=True)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("votecert._progress.PATIENCE", 0.0)
+    monkeypatch.setattr("votecert._progress.BETWEEN", 0.0)
+    collect_votes(forest, X, block_size=50, progress=False)
+    assert capsys.readouterr() == ("", "")
+    collect_scores(forest, X, block_size=50, progress=True)
+    out, shown = capsys.readouterr()
+    assert out == ""
+    assert [picture[-5:] for picture in shown.split("\r")[1:]] == [" 33 %", " 67 %", "00 %\n"]
+    assert "asking 3 voters [==========          " in shown
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])
 def test_parallel_votes_are_the_same(n_jobs):
     X, y = iris()

@@ -17,11 +17,11 @@ from sklearn.utils import gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
 from votecert._panels import Member, Panel, panel_of
+from votecert._progress import Progress, as_progress
 from votecert.scale import collect_dask_votes, is_dask
 
 Labels = NDArray[Any]
 Floats = NDArray[np.floating[Any]]
-Progress = Callable[[int, int], None]
 Write = Callable[[Sequence[Member], Any, NDArray[Any]], None]
 
 BLOCK_SIZE = 32_768
@@ -37,7 +37,7 @@ def collect_votes(
     *,
     n_jobs: int | None = None,
     block_size: int = BLOCK_SIZE,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Labels:
     """The label that each member of a fitted ensemble gives each row.
 
@@ -57,8 +57,9 @@ def collect_votes(
         Members asked at the same time, as in scikit-learn. They run in threads.
     block_size : int, default=32768
         Rows asked for at a time.
-    progress : callable, default=None
-        Called as ``progress(rows done, rows in all)`` after each block.
+    progress : bool or callable, default=None
+        True shows a bar on the standard error if it takes longer than two seconds. A function is called as
+        ``progress(rows done, rows in all)`` after each block.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def collect_scores(
     dtype: type[np.float32] | type[np.float64] = np.float64,
     n_jobs: int | None = None,
     block_size: int = BLOCK_SIZE,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Floats:
     """The probability that each member of a fitted ensemble gives each class, for soft votes.
 
@@ -138,7 +139,7 @@ def out_of_bag_votes(
     *,
     n_jobs: int | None = None,
     block_size: int = BLOCK_SIZE,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> np.ma.MaskedArray[Any, Any]:
     """The votes of bagged members on the fitting rows that they were not fitted on.
 
@@ -211,13 +212,14 @@ def _ask(
     answers: NDArray[Any],
     n_jobs: int | None,
     block_size: int,
-    progress: Progress | None,
+    progress: Progress | bool | None,
 ) -> None:
     """Let all members write what they say on all rows into ``answers``."""
     if block_size < 1:
         raise ValueError(f"block_size must be at least 1; got {block_size}.")
     if hasattr(X, "tocsr"):
         X = X.tocsr()  # the sparse format whose rows can be cut
+    tell = as_progress(progress, f"asking {panel.n_voters} voters")
     n_rows = len(answers)
     groups = _groups(panel.members, GROUPS_PER_JOB * effective_n_jobs(n_jobs))
     # Members write to one array, and processes would be sent every member for every block. scikit-learn's
@@ -228,8 +230,8 @@ def _ask(
             rows = slice(start, min(start + block_size, n_rows))
             block = panel.ready(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
             parallel(delayed(write)(members, block, answers[rows, columns]) for columns, members in groups)
-            if progress is not None:
-                progress(rows.stop, n_rows)
+            if tell is not None:
+                tell(rows.stop, n_rows)
 
 
 def _groups(members: Sequence[Member], n_groups: int) -> list[tuple[slice, Sequence[Member]]]:

@@ -163,11 +163,22 @@ class JudgesVoters(Bound):
     to it. The bounds hold with errors counted on these, for m the smallest number of rows that any voter (or
     pair) was judged on. Their proofs rest on moments of the form ``E exp(n f) <= A_n`` for n rows, and for
     m <= n Jensen's inequality gives ``E exp(m f) <= A_n^(m/n) <= A_m``: for the kl bounds
-    ``A_n = 2 sqrt(n)``, for Bennett's ``A_n = 1`` (Lorenzen et al., 2019; Masegosa et al., 2020). Losses of
-    many votes at a time have no such rows. See :func:`votecert.certify_oob`.
+    ``A_n = 2 sqrt(n)``, for Bennett's ``A_n = 1``. Losses of many votes at a time have no such rows. See
+    :func:`votecert.certify_oob`.
+
+    References
+    ----------
+    S. S. Lorenzen, C. Igel, Y. Seldin. On PAC-Bayesian bounds for random forests. Machine Learning 108, 2019
+    (single voters).
+
+    A. R. Masegosa, S. S. Lorenzen, C. Igel, Y. Seldin. Second order PAC-Bayesian bounds for the weighted
+    majority vote. NeurIPS 2020 (pairs).
     """
 
     out_of_bag: bool = field(default=False, kw_only=True)
+
+    def cited(self) -> tuple[str, ...]:
+        return (*self.references, "lorenzen2019") if self.out_of_bag else self.references
 
     def voters(self, rows: Ballots | Tallies) -> Tallies:
         """The tallies of ballots; tallies as they are, so that iterating on them counts only once."""

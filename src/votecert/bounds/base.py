@@ -200,6 +200,10 @@ class Bound(ABC):
         """The same bound with the search of the paper's experiments; itself where it has none."""
         return self
 
+    def cited(self) -> tuple[str, ...]:
+        """Keys of the works behind the bound with these options."""
+        return self.references
+
     def options(self) -> dict[str, Any]:
         """The bound's options as plain values: ``type(bound)(**options)`` is the bound again."""
         return asdict(self)

@@ -162,7 +162,7 @@ class Certificate:
 
     def cite(self) -> str:
         """BibTeX of the works behind this certificate."""
-        return bibtex([*self.method.references, "votecert"])
+        return bibtex([*self.method.cited(), "votecert"])
 
     def to_json(self) -> str:
         """The certificate as JSON text, with its digest."""
