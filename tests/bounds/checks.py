@@ -45,6 +45,18 @@ def check_payment(bound: Bound, rows: Ballots, theta: np.ndarray, delta: float =
     assert found.risk >= alone.risk * (1 - 1e-12), f"{bound.id} does not pay for its grid"
 
 
+def check_divergence_is_paid(bound: Bound, n_rows: int = 4000, delta: float = 0.05) -> None:
+    """Weights far from the prior cost more than the same weights with a prior like them."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=n_rows)
+    wrong = rng.random((n_rows, 5)) < [0.02, 0.4, 0.4, 0.4, 0.4]
+    rows = Ballots.from_votes(y[:, None] ^ wrong, y, classes=[0, 1])
+    theta = np.array([0.92, 0.02, 0.02, 0.02, 0.02])
+    far = bound.evaluate(rows, theta, delta)
+    near = bound.at(rows, theta, delta, far.terms.choice, prior=5 * theta)
+    assert near.risk < far.risk < 1, f"{bound.id} does not pay for the divergence"
+
+
 def lucky_weights(rows: Ballots) -> list[np.ndarray]:
     """Weights that overfit: the luckiest voters, alone and together, sparse and smoothed."""
     d = rows.n_voters

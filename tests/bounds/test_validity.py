@@ -10,6 +10,7 @@ from checks import (
     NEVER,
     FiniteWorld,
     check_coin_flips,
+    check_divergence_is_paid,
     check_envelope,
     check_payment,
     check_rounding,
@@ -34,7 +35,7 @@ LEARNABLE = [name for name in GUARANTEED if name != "test-set"]
 
 @pytest.mark.parametrize("name", LEARNABLE)
 def test_lucky_coins_are_not_certified(name):
-    check_coin_flips(BOUNDS[name])
+    check_coin_flips(BOUNDS[name], n_draws=12, d=1000, m=20)
 
 
 @pytest.mark.parametrize("name", LEARNABLE)
@@ -132,6 +133,23 @@ def without_kl(kind):
     return Mutant()
 
 
+WITHOUT_GIVEN_PRIOR = ("bg", "bg+", "dirichlet")
+"""BG and BG+ always charge log d; dirichlet mixes a given prior with its own, and coin flips catch it below."""
+
+WITH_PRIOR = [name for name in LEARNABLE if BOUNDS[name].posterior and name not in WITHOUT_GIVEN_PRIOR]
+
+
+@pytest.mark.parametrize("name", WITH_PRIOR)
+def test_divergences_are_paid_for(name):
+    check_divergence_is_paid(BOUNDS[name])
+
+
+@pytest.mark.parametrize("name", WITH_PRIOR)
+def test_an_unpaid_divergence_is_caught(name):
+    with pytest.raises(AssertionError, match="does not pay"):
+        check_divergence_is_paid(without_kl(type(BOUNDS[name])))
+
+
 @pytest.mark.parametrize("kind", [Dirichlet, BinMargin])
 def test_a_dropped_divergence_is_caught(kind):
     with pytest.raises(AssertionError, match="violated"):
@@ -194,3 +212,4 @@ def test_ten_times_delta_is_caught(kind):
 def test_the_coin_flip_limit_is_improbable_enough():
     assert binom.sf(binom.isf(NEVER, 16, 0.1), 16, 0.1) <= NEVER
     assert binom.isf(NEVER, 16, 0.1) < 16
+    assert binom.isf(NEVER, 12, 0.1) < 12
