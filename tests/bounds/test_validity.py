@@ -134,7 +134,7 @@ def without_kl(kind):
 
 
 WITHOUT_GIVEN_PRIOR = ("bg", "bg+", "dirichlet")
-"""BG and BG+ always charge log d; dirichlet mixes a given prior with its own, and coin flips catch it below."""
+"""BG and BG+ always charge log d; dirichlet mixes a given prior with its own, and coin flips catch it."""
 
 WITH_PRIOR = [name for name in LEARNABLE if BOUNDS[name].posterior and name not in WITHOUT_GIVEN_PRIOR]
 
