@@ -35,7 +35,9 @@ SMALL = RandomForestClassifier(5, random_state=0)
         CertifiedVotingClassifier(SMALL, random_state=0),
         CertifiedVotingClassifier(SMALL, voting="soft", random_state=0),
         CertifiedVotingClassifier(SMALL, objective="uniform", random_state=0),
-        CertifiedVotingClassifier(DecisionStumps(2), certify_size=0.25, random_state=0),
+        CertifiedVotingClassifier(SMALL, prior="oob", random_state=0),
+        CertifiedVotingClassifier(SMALL, objective="f2", prior="cv", random_state=0),
+        CertifiedVotingClassifier(DecisionStumps(2), random_state=0),
         CertifiedVotingClassifier(DecisionStumps(2, ranges=(-10, 10)), random_state=0),
     ]
 )

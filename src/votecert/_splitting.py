@@ -25,6 +25,9 @@ PRIORS = ("auto", "oob", "cv", "split", "none")
 N_FOLDS = 5
 """Folds for out-of-fold votes."""
 
+NEVER_HELD_OUT = -1
+"""The fold of rows that are the only ones of their class."""
+
 UNIFORM_SHARE = 0.1
 """Share of uniform weights in a prior's centre that was learned."""
 
@@ -54,22 +57,53 @@ def _is_frozen(estimator: Any) -> bool:
     return isinstance(estimator, FrozenEstimator) or estimator is None or estimator == "passthrough"
 
 
-def split_rows(n: int, certify_size: float, random: np.random.RandomState) -> tuple[Indices, Indices]:
-    """Rows to fit on and rows to certify, drawn without looking at them.
+def split_rows(
+    labels: NDArray[Any],
+    certify_size: float,
+    random: np.random.RandomState,
+    weighted: NDArray[np.bool_] | None = None,
+) -> tuple[Indices, Indices]:
+    """Rows to fit on and rows to certify.
+
+    Rows are taken one after the other in a random order, to fit on until they are enough and of two classes,
+    all others to certify. So when to stop depends on rows to fit on only, and given those the others are
+    still independent draws: a stratified split would not leave them so.
+
+    Parameters
+    ----------
+    labels : (n,) array
+        True labels, of two classes or more.
+    certify_size : float
+        Share of the rows that certify; fewer do if the first rows to fit on are all of one class.
+    random : RandomState
+        Draws the order.
+    weighted : (n,) array of bool, optional
+        Rows that members do see when they are fitted: those whose sample weight is positive.
 
     Examples
     --------
-    >>> [part.tolist() for part in split_rows(6, 0.5, np.random.RandomState(0))]
+    >>> [part.tolist() for part in split_rows(np.array([0, 1] * 3), 0.5, np.random.RandomState(0))]
     [[0, 3, 4], [1, 2, 5]]
+    >>> [part.tolist() for part in split_rows(np.array([1, 0, 1, 1, 1, 0]), 0.5, np.random.RandomState(0))]
+    [[0, 1, 3, 4], [2, 5]]
     """
+    n = len(labels)
     if n < 4:
         raise ValueError(
             f"Found array with n_samples = {n} sample(s) while a minimum of 4 is required: "
             "members are fitted on some rows and certified on others."
         )
-    order = random.permutation(n)
+    order = random.permutation(n)[::-1]
     n_certify = min(max(round(certify_size * n), 1), n - 2)
-    return np.sort(order[n_certify:]), np.sort(order[:n_certify])
+    seen = order if weighted is None else order[weighted[order]]
+    second = seen[np.argmax(labels[seen] != labels[seen[0]])]  # the first row of another class
+    n_fit = max(n - n_certify, int(np.argmax(order == second)) + 1)
+    if n_fit == n:
+        raise ValueError(
+            "All rows but one are of one class, so there are no two classes to fit members on and another "
+            "row to certify them: give two rows or more of a second class."
+        )
+    return np.sort(order[:n_fit]), np.sort(order[n_fit:])
 
 
 def where_to_learn(prior: Prior, ensemble: Any, *, voting: str, fixed: bool, has_list: bool) -> Prior:
@@ -121,9 +155,14 @@ def out_of_fold(
     """
     answers, asked = [], []
     fold = _folds(y[fitting], seed)
-    for held_out in np.unique(fold):
+    for held_out in np.unique(fold[fold != NEVER_HELD_OUT]):
         answers.append(ask(fitting[fold != held_out], fitting[fold == held_out]))
         asked.append(fitting[fold == held_out])
+    if not answers:
+        raise ValueError(
+            "No class has two rows among those that the members are fitted on, so there are no out-of-fold "
+            "votes; give more rows, or use prior='split' or 'none'."
+        )
     if len({part.shape[1] for part in answers}) > 1:
         raise ValueError(
             "The number of members differs from fold to fold, so out-of-fold votes are not those of the same "
@@ -133,7 +172,7 @@ def out_of_fold(
 
 
 def _folds(labels: NDArray[Any], seed: int) -> Indices:
-    """A fold for each row, such that two rows of a class suffice for it to be in every fitting part.
+    """A fold for each row, such that every class is in every fitting part: a lonely row is never held out.
 
     These rows do not certify, so their labels may be looked at.
 
@@ -141,9 +180,13 @@ def _folds(labels: NDArray[Any], seed: int) -> Indices:
     --------
     >>> _folds(np.array(["a"] * 5 + ["b"] * 2 + ["a"] * 3), seed=0).tolist()
     [0, 2, 1, 3, 0, 4, 3, 2, 1, 4]
+    >>> _folds(np.array(["a", "a", "b"]), seed=0).tolist()
+    [0, 1, -1]
     """
     order = np.random.default_rng(seed).permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]
     fold = np.empty(len(labels), dtype=np.intp)
     fold[order] = np.arange(len(labels)) % N_FOLDS
+    _, which, rows = np.unique(labels, return_inverse=True, return_counts=True)
+    fold[rows[which] == 1] = NEVER_HELD_OUT
     return fold

@@ -49,7 +49,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         The certificate holds with probability at least 1 - delta.
     certify_size : float, default=0.5
         Share of the rows that certify. They are drawn at random, not stratified: the certificate needs
-        independent rows.
+        independent rows. Fewer certify if more are needed to have two classes to fit on.
     prior : {"auto", "oob", "cv", "split", "none"}, default="auto"
         Where the prior is learned: the list of fitted votes of "occam", or the centre of the prior of an
         objective with real-valued weights. "cv": on out-of-fold votes of the fitting rows, for which the
@@ -148,9 +148,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         unfitted = self._ensemble(seed)
         fixed = voters_are_fixed(unfitted)
         everything = np.arange(_num_samples(X))
-        fitting, certifying = (
-            (everything,) * 2 if fixed else split_rows(len(everything), self.certify_size, random)
-        )
+        fitting, certifying = (everything,) * 2 if fixed else self._split(y, random, params)
         if _routing_enabled():
             params = dict(process_routing(self, "fit", **params).estimator.fit)
 
@@ -214,6 +212,13 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         """
         check_is_fitted(self)
         return self._ask(self.estimator_, X)
+
+    def _split(
+        self, y: NDArray[Any], random: np.random.RandomState, params: dict[str, Any]
+    ) -> tuple[Indices, Indices]:
+        weights = params.get("sample_weight")
+        weighted = None if weights is None else np.asarray(weights) > 0
+        return split_rows(y, self.certify_size, random, weighted)
 
     def _ensemble(self, seed: int | None = None) -> Any:
         return RandomForestClassifier(random_state=seed) if self.estimator is None else self.estimator
