@@ -20,6 +20,7 @@ from votecert.learning._stacking import (
 )
 from votecert.learning._starts import log_odds_weights
 from votecert.learning.fitted_list import RESOLUTION, fit_list, whole_numbers
+from votecert.learning.learn import learn
 from votecert.scores import Scores
 
 
@@ -136,6 +137,68 @@ def test_members_of_soft_votes_and_of_abstaining_ones():
     ballots = Ballots.from_votes(table, y, classes=[0, 1])
     for member in fit_list(electorate(ballots)).values():
         assert ballots.errors(member[:3], member[3:]) < 100
+
+
+def out_of_bag(votes, y, share: float = 0.3, seed: int = 1):
+    """The same votes, of which only a share was asked for."""
+    table = votes.astype(object)
+    table[np.random.default_rng(seed).random(votes.shape) > share] = None
+    return Ballots.from_votes(table, y, classes=[0, 1])
+
+
+def correlated_jury(m: int = 4000, d: int = 40, seed: int = 0):
+    """Voters that agree mostly, and say 1 far too often: a constant for 0 mends them."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(m) < 0.5).astype(int)
+    leaning = rng.random(m) < np.where(y == 1, 0.95, 0.45)
+    share = np.where(y == 1, 0.8, 0.62)[:, None] + 0.1 * (leaning[:, None] - 0.5)
+    return (rng.random((m, d)) < share).astype(int), y
+
+
+def test_constants_fitted_out_of_bag_are_those_of_the_vote_of_everybody():
+    votes, y = correlated_jury()
+    whole, part = Ballots.from_votes(votes, y), out_of_bag(votes, y)
+
+    def constant(ballots, **options):
+        """Votes of the constants in proportion to those of the voters."""
+        member = fit_list(electorate(ballots), **options)["stacking L2 0.1"]
+        return member[40:].sum() / member[:40].sum(), whole.errors(member[:40], member[40:])
+
+    right, fewest = constant(whole)
+    mended, errors = constant(part, missing_is_unasked=True)
+    small, more_errors = constant(part)
+    assert mended == pytest.approx(right, rel=0.15)
+    assert small < 0.5 * right
+    assert fewest <= errors < 1.3 * fewest
+    assert more_errors > 2 * fewest
+
+
+def test_the_best_single_voter_out_of_bag_is_the_best_when_asked():
+    rng = np.random.default_rng(0)
+    votes, y = jury(3000, [0.8, 0.6, 0.6])
+    table = votes.astype(object)
+    table[rng.random(3000) < 0.7, 0] = None  # the best was asked least
+    voters = electorate(Ballots.from_votes(table, y, classes=[0, 1]))
+    assert fit_list(voters, missing_is_unasked=True)["best single"].tolist() == [1, 0, 0, 0, 0]
+    assert fit_list(voters)["best single"][0] == 0  # it would be silent, that is wrong, where it abstains
+
+
+def test_learning_knows_out_of_bag_votes_from_abstentions(monkeypatch):
+    votes, y = jury(600, [0.8, 0.7, 0.7])
+    table = votes.astype(object)
+    table[::3, 0] = None
+    told = []
+
+    def record(electorate, watch, *, missing_is_unasked):
+        told.append(missing_is_unasked)
+        return fit_list(electorate, watch, missing_is_unasked=missing_is_unasked)
+
+    monkeypatch.setattr("votecert.learning.whole_votes.fit_list", record)
+    learn(votes[300:], y[300:], prior_votes=table[:300], prior_y=y[:300])
+    learn(votes[300:], y[300:], prior_votes=table[:300], prior_y=y[:300], can_abstain=True)
+    learn(table[300:], y[300:], prior_votes=table[:300], prior_y=y[:300])
+    learn(table, y)
+    assert told == [True, False, False, False]
 
 
 def test_weights_that_are_all_zero_become_a_constant():

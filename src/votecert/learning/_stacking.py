@@ -8,6 +8,10 @@ With weights x >= 0 for the columns of an electorate, ``T_k = sum of x_j over co
 is convex. For two classes the row loss is ``log(1 + exp(-margin))``. With an L1 penalty only a few columns
 end up with weight, so the problem is solved on a working set of columns that grows until no other would
 lower F.
+
+Where a missing vote means that the voter was not asked (out of bag, it had seen the row), a vote of all
+voters is larger than the votes that were cast: 1/s times, if a share s was. So a constant counts s on such a
+row, and keeps its proportion to the others when everybody votes.
 """
 
 from __future__ import annotations
@@ -67,15 +71,18 @@ class StackingProblem:
     penalised: Floats
 
 
-def stacking_weights(electorate: Fittable, penalties: Sequence[Penalty] = PENALTIES) -> list[Floats]:
+def stacking_weights(
+    electorate: Fittable, penalties: Sequence[Penalty] = PENALTIES, *, missing_is_unasked: bool = False
+) -> list[Floats]:
     """Weights of voters and constants, (d + c,), for each penalty; some class has no constant votes."""
-    found = [electorate.by_voter(x) for x in stacking_path(stacking_problem(electorate), penalties)]
+    problem = stacking_problem(electorate, missing_is_unasked=missing_is_unasked)
+    found = [electorate.by_voter(x) for x in stacking_path(problem, penalties)]
     for weights in found:
         weights[electorate.n_voters :] -= weights[electorate.n_voters :].min()
     return found
 
 
-def stacking_problem(electorate: Fittable) -> StackingProblem:
+def stacking_problem(electorate: Fittable, *, missing_is_unasked: bool = False) -> StackingProblem:
     """The regression of the true labels on the votes of an electorate."""
     share = electorate.counts / electorate.n_rows
     penalised = np.ones(electorate.n_columns)
@@ -83,18 +90,24 @@ def stacking_problem(electorate: Fittable) -> StackingProblem:
     if isinstance(electorate, BinaryElectorate):
         design = np.where(electorate.right, np.float32(1), np.float32(-1))
         return StackingProblem(design, lambda margins: logistic_loss(margins, share), penalised)
-    design = _soft_design(electorate) if isinstance(electorate, SoftElectorate) else _hard_design(electorate)
+    if isinstance(electorate, SoftElectorate):
+        design = _soft_design(electorate)
+    else:
+        design = _hard_design(electorate, missing_is_unasked)
     return StackingProblem(design, lambda totals: softmax_loss(totals, electorate.labels, share), penalised)
 
 
-def _hard_design(electorate: PluralElectorate) -> Any:
+def _hard_design(electorate: PluralElectorate, missing_is_unasked: bool) -> Any:
     """Which class (a row of the design) each column votes for, on every row of votes."""
-    c = electorate.n_classes
+    c, d = electorate.n_classes, electorate.n_voters
     voted = electorate.codes < c
     place = np.arange(len(voted))[:, None] * c + electorate.codes.astype(np.int64)
     column = np.broadcast_to(np.arange(electorate.n_columns), voted.shape)[voted]
-    ones = np.ones(len(column), dtype=np.float32)
-    return csc_array((ones, (place[voted], column)), (len(voted) * c, electorate.n_columns))
+    counts_as = np.ones(voted.shape, dtype=np.float32)
+    if missing_is_unasked:
+        voters_alike = np.bincount(electorate.column_of[:d], minlength=electorate.n_columns)
+        counts_as[:, electorate.column_of[d:]] = (voted @ voters_alike / d)[:, None]
+    return csc_array((counts_as[voted], (place[voted], column)), (len(voted) * c, electorate.n_columns))
 
 
 def _soft_design(electorate: SoftElectorate) -> npt.NDArray[np.float32]:

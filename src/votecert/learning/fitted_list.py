@@ -18,7 +18,9 @@ RESOLUTION = 1_000_000
 """Votes of the largest fitted weight."""
 
 
-def fit_list(electorate: Fittable, watch: Watch | None = None) -> dict[str, Ints]:
+def fit_list(
+    electorate: Fittable, watch: Watch | None = None, *, missing_is_unasked: bool = False
+) -> dict[str, Ints]:
     """Fit the :data:`~votecert.bounds.occam.MEMBERS` on an electorate of rows that will not certify them.
 
     Parameters
@@ -27,6 +29,9 @@ def fit_list(electorate: Fittable, watch: Watch | None = None) -> dict[str, Ints
         The fitting rows.
     watch : Watch, optional
         Gets progress, ends the fit when its time is over.
+    missing_is_unasked : bool, default=False
+        Whether voters whose vote is missing on a fitting row would vote on a new one, as out of bag. By
+        default they are taken to abstain there just as often.
 
     Returns
     -------
@@ -49,10 +54,12 @@ def fit_list(electorate: Fittable, watch: Watch | None = None) -> dict[str, Ints
     """
     watch = watch or Watch()
     d, c = electorate.n_voters, electorate.n_classes
+    log_odds = log_odds_weights(electorate)  # of the votes that were cast
     single = np.zeros(d + c)
-    single[np.argmin(electorate.voter_errors())] = 1.0
+    single[np.argmax(log_odds[:d]) if missing_is_unasked else np.argmin(electorate.voter_errors())] = 1.0
     watch.tell("fitted list")
-    weights = [single, log_odds_weights(electorate), *stacking_weights(electorate)]
+    stacked = stacking_weights(electorate, missing_is_unasked=missing_is_unasked)
+    weights = [single, log_odds, *stacked]
     watch.tell("fitted list")
     return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}
 

@@ -159,7 +159,10 @@ class _Learner:
         if self.declared["list"] == "split":
             rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
         if rows is not None:
-            self.members = fit_list(_electorate(rows, FITTED_ENTRIES), self.watch)
+            # voters that never abstain miss votes on other rows only where they were not asked: out of bag
+            unasked = rows.can_abstain and not self.rows.can_abstain
+            voters = _electorate(rows, FITTED_ENTRIES)
+            self.members = fit_list(voters, self.watch, missing_is_unasked=unasked)
 
     def result(self) -> Evaluation:
         """The smallest certificate, counted on all the rows that certify it."""
