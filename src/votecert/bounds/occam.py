@@ -67,12 +67,12 @@ class Occam(Bound):
     classes is allowed, and zero weights cost nothing.
 
     *The fitted list.* Votes fitted on *other* rows are single hypotheses. Where a list is declared, the
-    whole-number votes share ``(1 - list_mass) delta`` and each of the :data:`MEMBERS` has ``list_mass delta
-    / 7``. The list is fitted either on rows given for that purpose, and then certified on all m rows, or on
-    a part of the certifying rows, and certified on the rest: row i belongs to the fitting part when the
-    i-th number of the generator PCG64(seed) is below ``split``, which does not look at the data. Given the
-    fitting part, the other rows are still independent draws, so Clopper and Pearson's statement holds for
-    each member; by the union bound all statements hold together.
+    whole-number votes share ``(1 - list_mass) delta`` and the :data:`MEMBERS` share ``list_mass delta``. The
+    list is fitted either on rows given for that purpose, and then certified on all m rows, or on a part of
+    the certifying rows, and certified on the rest: row i belongs to the fitting part when the i-th number of
+    the generator PCG64(seed) is below ``split``, which does not look at the data. Given the fitting part, the
+    other rows are still independent draws, so Clopper and Pearson's statement holds for each member; by the
+    union bound all statements hold together.
 
     What was declared, and which of the statements is used, is in ``terms.choice``: ``votes``, ``offsets``,
     ``statement`` ("whole" or "list"), ``list`` ("none", "split" or "other"), ``member``, ``split``, ``seed``,
