@@ -1,4 +1,4 @@
-"""Does it hold? Two hundred repetitions
+"""Does it hold? One hundred repetitions
 
 Voters flip coins, weights are learned on 60 rows: the hardest case for a certificate, as all there
 is to find is luck. The true error of any vote is 1/2. At most one repetition in
@@ -12,7 +12,7 @@ import votecert as vc
 
 rng = np.random.default_rng(0)
 certified, empirical = [], []
-for _ in range(200):
+for _ in range(100):
     votes, y = rng.integers(2, size=(60, 20)), rng.integers(2, size=60)
     certificate = vc.certify(votes, y, classes=[0, 1], split=0)
     certified.append(certificate.risk)

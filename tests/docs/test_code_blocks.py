@@ -2,11 +2,12 @@
 
 The Python blocks of a page are one program. Where a block of plain text follows, it is what the code prints,
 but for the digits, which depend on the versions of other libraries. The ``votecert`` commands of shell blocks
-run in this process, in a folder with a few files of votes.
+run in this process, in a folder with a few files of votes. What cannot run is named here, with the reason.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -22,16 +23,22 @@ from typer.testing import CliRunner
 from votecert.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 
 SHELL = ("bash", "shell")
-
-TRIED_ELSEWHERE = re.compile(r"votecert demo")
-"""Takes longest, and has tests of its own."""
-
-OWN_FILES = {"cli.md", "scale.md"}
-"""Pages whose examples are about files of the reader: only their options are checked."""
+NOT_RUN = {
+    "py": "needs a cluster; must be valid Python",
+    "yaml": "steps of somebody's workflow; its votecert commands must exist",
+    "text": "what a program prints, or a file",
+}
+NOT_TRIED = re.compile(
+    r"votecert demo$"  # takes long, and has tests of its own
+    r"|python -m (pip|venv|pytest)\b|pip install |source |ruff |mypy$|mkdocs "  # CI does these
+    r"|python docs/results\.py"  # takes an hour
+    r"|\.ci/run"
+)
 
 
 def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
@@ -43,9 +50,24 @@ def having(*languages: str) -> list[object]:
     return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if blocks(page, *languages)]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_block_is_overlooked(page: Path) -> None:
+    """Indented blocks, and blocks without a language or with another one, would not be found."""
+    text = page.read_text(encoding="utf-8")
+    assert len(FENCE.findall(text)) == 2 * len(BLOCK.findall(text))
+    languages = {language for language, _ in BLOCK.findall(text)}
+    assert languages <= {"python", *SHELL, *NOT_RUN}
+
+
+@pytest.mark.parametrize("page", having("py"))
+def test_python_that_does_not_run_compiles(page: Path) -> None:
+    for _, text in blocks(page, "py"):
+        ast.parse(text)
+
+
 def shape(text: str) -> str:
     """A text without its digits."""
-    return re.sub(r"\d+(\.\d+)?", "#", text).strip()
+    return re.sub(r"-?\d+(\.\d+)?", "#", text).strip()
 
 
 @pytest.mark.parametrize("page", having("python"))
@@ -64,60 +86,74 @@ def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             assert shape(text) == shape(printed)
 
 
-def write_votes(folder: Path) -> None:
-    """The files that the guides speak about."""
+FILES = {  # name, label column, labels, share of missing votes, another column
+    "guides": [
+        ("votes.csv", "truth", ("no", "yes"), 0.0, None),
+        ("judges.csv", "human", ("harmful", "safe"), 0.05, None),
+    ],
+    "cli.md": [
+        ("votes.csv", "truth", ("ham", "spam"), 0.05, None),
+        ("judges.csv", "human", ("bad", "good"), 0.05, "case"),
+        ("annotations.csv", "expert", ("no", "yes"), 0.3, "item"),
+    ],
+}
+"""Files that the pages speak about: those of the guides, and those of a page that has its own."""
+
+
+def write_votes(folder: Path, page: Path) -> None:
     rng = np.random.default_rng(0)
-    for name, label, classes, missing in (
-        ("votes.csv", "truth", ("no", "yes"), 0.0),
-        ("judges.csv", "human", ("harmful", "safe"), 0.05),
-    ):
+    for name, label, classes, missing, another in FILES.get(page.name, FILES["guides"]):
         y = rng.integers(2, size=400)
         votes = np.where(rng.random((400, 5)) < 0.85, y[:, None], 1 - y[:, None])
         words = np.array(classes, dtype=object)[votes]
         words[rng.random(votes.shape) < missing] = ""
-        lines = [",".join([*row, classes[k]]) for row, k in zip(words, y, strict=True)]
-        header = ",".join(["a", "b", "c", "d", "e", label])
-        (folder / name).write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+        columns = {voter: words[:, i] for i, voter in enumerate("abcde")} | {label: [classes[k] for k in y]}
+        if another:
+            columns = {another: [str(i) for i in range(400)]} | columns
+        lines = [",".join(row) for row in zip(*columns.values(), strict=True)]
+        (folder / name).write_text("\n".join([",".join(columns), *lines, ""]), encoding="utf-8")
 
 
-def commands(page: Path) -> list[list[str]]:
-    """The arguments of every ``votecert`` command of a page."""
+def lines(page: Path, *languages: str) -> list[str]:
+    """Single commands: of a line with several, each one, without where its output goes."""
     found = []
-    for _, text in blocks(page, *SHELL):
+    for _, text in blocks(page, *languages):
         for line in text.replace("\\\n", " ").splitlines():
-            for command in re.split(r" && | \|\| | \| | >> | > ", line):
-                if command.startswith("votecert "):
-                    found.append(shlex.split(command, comments=True)[1:])
+            parts = re.split(r" && | \|\| | \| | >> | > ", line.split(" #")[0])
+            found += [part.strip() for part in parts if part.strip() and not part.strip().endswith(".md")]
     return found
 
 
-@pytest.mark.parametrize("page", [page for page in having(*SHELL) if page.values[0].name not in OWN_FILES])
-def test_shell(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_votes(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    for arguments in commands(page):
-        if not TRIED_ELSEWHERE.match(f"votecert {arguments[0]}"):
-            done = CliRunner().invoke(app, arguments)
-            assert done.exit_code == 0, f"{arguments}\n{done.output}"
+def arguments(command: str) -> list[str]:
+    return shlex.split(command)[1:]
 
 
 @pytest.mark.parametrize("page", having(*SHELL))
+def test_shell(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_votes(tmp_path, page)
+    monkeypatch.chdir(tmp_path)
+    for command in lines(page, *SHELL):
+        if command.startswith("python -c "):
+            exec(compile(arguments(command)[1], str(page), "exec"), {})
+        elif not NOT_TRIED.match(command):
+            assert command.startswith("votecert "), f"{command!r} is neither tried nor named as not tried"
+            done = CliRunner().invoke(app, arguments(command))
+            assert done.exit_code == 0, f"{command}\n{done.output}"
+
+
+@pytest.mark.parametrize("page", having(*SHELL, "yaml"))
 def test_options_exist(page: Path) -> None:
     """Every command and option that a page shows exists."""
-    group = get_command(app)
-    for arguments in commands(page):
-        command = group
-        for name in arguments:
-            if not hasattr(command, "commands"):
+    steps = [re.sub(r"^(- )?run: ", "", line) for line in lines(page, "yaml")]
+    for command in (*lines(page, *SHELL), *steps):
+        if not command.startswith("votecert "):
+            continue
+        group = get_command(app)
+        for name in arguments(command):
+            if not hasattr(group, "commands"):
                 break
-            assert name in command.commands, f"There is no command {name!r}: {arguments}"
-            command = command.commands[name]
-        known = {option for parameter in command.params for option in parameter.opts} | {"--help", "-h"}
-        used = {part for part in arguments if re.fullmatch(r"--?[a-z][a-z-]*", part)}
-        assert used <= known, f"{arguments}: {used - known}"
-
-
-@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda script: script.stem)
-def test_examples_compile(script: Path) -> None:
-    """They run, all of them, when the site is built."""
-    compile(script.read_text(encoding="utf-8"), str(script), "exec")
+            assert name in group.commands, f"There is no command {name!r}: {command}"
+            group = group.commands[name]
+        known = {option for parameter in group.params for option in parameter.opts} | {"--help", "-h"}
+        used = {part for part in arguments(command) if re.fullmatch(r"--?[a-z][a-z-]*", part)}
+        assert used <= known, f"{command}: {used - known}"
