@@ -1,12 +1,15 @@
-"""Votes in files, and two ways to run the command line."""
+"""Votes in files, and two ways to run the installed command: in this process, or in one of its own."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,21 +17,40 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 
-from typer.testing import CliRunner, Result
+import votecert.cli
 
-from votecert.cli.app import app
 
-Command = Callable[..., Result]
+class Result(NamedTuple):
+    """What a command left behind."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def installed_main() -> Callable[[], int]:
+    """What the installed ``votecert`` script calls."""
+    found = entry_points(group="console_scripts", name="votecert")
+    return next(iter(found)).load() if found else votecert.cli.main
 
 
 @pytest.fixture
-def invoke(tmp_path, monkeypatch) -> Command:
-    """Run a command in this process, in a folder of its own."""
+def invoke(tmp_path, monkeypatch) -> Callable[..., Result]:
+    """Run the installed command in this process, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
+    main = installed_main()
 
-    def run(*arguments: object, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+    def run(*arguments: object, stdin: str = "") -> Result:
+        streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8") for content in (stdin.encode(), b"", b"")]
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["votecert", *map(str, arguments)])
+            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+                patch.setattr(sys, name, stream)
+            code = main()
+        for stream in streams[1:]:
+            stream.flush()
+        return Result(code, *(stream.buffer.getvalue().decode() for stream in streams[1:]))
 
     return run
 

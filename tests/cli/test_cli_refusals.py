@@ -141,15 +141,15 @@ def test_file_systems_that_cannot_be_written_to(invoke, votes, tmp_path):
 
 def test_debugging_shows_where_it_happened(invoke, monkeypatch):
     monkeypatch.setenv("VOTECERT_DEBUG", "1")
-    done = invoke("certify", "nowhere.csv", "--label", "y")
-    assert isinstance(done.exception, FileNotFoundError)
+    with pytest.raises(FileNotFoundError):
+        invoke("certify", "nowhere.csv", "--label", "y")
 
 
 def test_too_little_memory(invoke, votes, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("votecert.cli.certifying.make_certificate", fail)
+    monkeypatch.setattr("votecert.certify", fail)
     done = invoke("certify", votes, *ROWS)
     assert done.exit_code == 2
     assert "not enough memory" in done.stderr

@@ -8,11 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from votecert.bounds import BOUNDS
-from votecert.certificate import CertificateTable
-from votecert.certificate import certify as make_certificate
-from votecert.certificate import compare as make_comparison
-from votecert.certificate.record import percent
+import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import Code, noticing_interruption
@@ -21,6 +17,7 @@ from votecert.cli.results import (
     check_outputs,
     comparison,
     gate,
+    percent,
     show_certificate,
     show_table,
     to_json,
@@ -29,8 +26,6 @@ from votecert.cli.results import (
 )
 from votecert.cli.rows import RowOptions, fallback_of, learning_options, read_rows, weights_of
 from votecert.files import format_weights, write_atomically
-from votecert.inputs import check_delta
-from votecert.learning.learn import learn as learn_weights
 
 SHOWN_WEIGHTS = 25
 """Voters listed by ``learn``."""
@@ -64,15 +59,15 @@ def certify(
     learned on the same rows. With --quiet only the number is printed.
     """
     talk = Talk(quiet)
-    check_delta(delta)
     learning = learning_options(weights, seed=seed, split=split, time_budget=time_budget)
     check_outputs(json_file, html)
     rows = RowOptions(votes, label, group, ignore or (), classes, not no_header, can_abstain or None)
     found = read_rows(rows, talk)
+    make = vc.certify  # loaded before it can be interrupted
     with noticing_interruption() as interruption, talk.wait("Certifying") as waiting:
         if weights == "learn":
             learning["callback"] = waiting.news
-        result = make_certificate(
+        result = make(
             found.ballots,
             weights=weights_of(weights, found),
             fixed_in_advance=fixed_in_advance,
@@ -83,13 +78,13 @@ def certify(
             voters=found.voters,
             **learning,
         )
-    made = list(result) if isinstance(result, CertificateTable) else [result]
-    if json_file != STDOUT and isinstance(result, CertificateTable):
+    made = list(result) if isinstance(result, vc.CertificateTable) else [result]
+    if json_file != STDOUT and isinstance(result, vc.CertificateTable):
         show_table(result, quiet, "Certificates by group")
     elif json_file != STDOUT:
         show_certificate(result, quiet)
     write_json(json_file, to_json(result), talk)
-    if html is not None and isinstance(result, CertificateTable):
+    if html is not None and isinstance(result, vc.CertificateTable):
         worst = max(result, key=lambda certificate: certificate.risk)
         write_html(html, worst, talk, tables=[result], title=title)
     elif html is not None:
@@ -136,15 +131,15 @@ def compare(
     looking, unless --simultaneous.
     """
     talk = Talk(quiet)
-    check_delta(delta)
     learning = learning_options(weights, seed=seed, split=split, time_budget=time_budget)
     check_outputs(json_file)
     rows = RowOptions(votes, label, None, ignore or (), classes, not no_header, can_abstain or None)
     found = read_rows(rows, talk)
+    make = vc.compare  # loaded before it can be interrupted
     with noticing_interruption() as interruption, talk.wait("Comparing bounds") as waiting:
         if weights == "learn":
             learning["callback"] = waiting.news
-        result = make_comparison(
+        result = make(
             found.ballots,
             weights=weights_of(weights, found),
             fixed_in_advance=fixed_in_advance,
@@ -218,15 +213,15 @@ def learn(
     use [bold]certify[/], which learns as well.
     """
     talk = Talk(quiet)
-    check_delta(delta)
     learning = learning_options("learn", seed=seed, split=split, time_budget=time_budget)
     check_outputs(output, json_file)
     if output is not None:
         format_weights(output, *_no_weights())  # refuse a name of the wrong kind before the work
     rows = RowOptions(votes, label, None, ignore or (), classes, not no_header, can_abstain or None)
     found = read_rows(rows, talk)
+    make = vc.learn  # loaded before it can be interrupted
     with noticing_interruption() as interruption, talk.wait("Learning weights") as waiting:
-        learned = learn_weights(
+        learned = make(
             found.ballots,
             objective=objective,
             delta=delta,
@@ -278,7 +273,7 @@ def _show_weights(content: dict[str, Any], quiet: bool) -> None:
     if len(order) > SHOWN_WEIGHTS:
         data().print(f"... and {len(order) - SHOWN_WEIGHTS} more")
     if not quiet:
-        bound = BOUNDS[content["objective"]]
+        bound = vc.BOUNDS[content["objective"]]
         data().print(f"{plain(bound.title)}: the error is at most {percent(content['risk'])}.")
 
 

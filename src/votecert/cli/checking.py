@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import votecert as vc
 from votecert.ballots import Ballots
-from votecert.certificate import Certificate, CertificateTable
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import Code, complain
 from votecert.cli.results import STDOUT, check_outputs, comparison, write_html
 from votecert.cli.rows import RowOptions, read_rows
 from votecert.files import VoteFile, write_atomically
+
+if TYPE_CHECKING:
+    from votecert import Certificate, CertificateTable
 
 LARGEST_CERTIFICATE = 500_000_000
 """Larger files are no certificates."""
@@ -133,7 +136,7 @@ def load_certificates(path: Path) -> list[Certificate]:
 
 def _read(content: Any) -> Certificate:
     try:
-        certificate = Certificate.from_json(json.dumps(content))
+        certificate = vc.Certificate.from_json(json.dumps(content))
     except Exception as error:
         # Whatever an edited field leads to, it must not look like a sound certificate.
         raise NotVerifiedError(f"it does not verify: {error}") from None
@@ -189,5 +192,5 @@ def _chosen(certificates: list[Certificate], source: str) -> tuple[Certificate, 
         return certificates[0], []
     if certificates and all(one.group is not None for one in certificates):
         worst = max(certificates, key=lambda one: one.risk)
-        return worst, [CertificateTable(tuple(certificates), "group", simultaneous=True)]
+        return worst, [vc.CertificateTable(tuple(certificates), "group", simultaneous=True)]
     raise ValueError(f"{source} holds certificates by several bounds: choose one with --bound.")

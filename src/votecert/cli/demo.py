@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
+import votecert as vc
 from votecert.ballots import Ballots
-from votecert.bounds import BOUNDS
-from votecert.certificate import Certificate, CertificateTable, certify
-from votecert.certificate.record import percent, rounded_up
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import noticing_interruption
-from votecert.cli.results import check_outputs, comparison, write_html
+from votecert.cli.results import check_outputs, comparison, percent, rounded_up, write_html
 from votecert.datasets import DATA_SETS, DataSet, load
+
+if TYPE_CHECKING:
+    from votecert import Certificate, CertificateTable
 
 NOTES = {
     "occam": "the certificate's bound, without its list of fitted votes",
@@ -70,7 +71,7 @@ def demo(
         # Sharing delta pays for picking the best of them afterwards.
         with noticing_interruption(), talk.wait(f"Learning weights for the {electorate.name}") as waiting:
             certificates.append(
-                certify(
+                vc.certify(
                     electorate.ballots,
                     delta=delta / len(electorates),
                     voters=electorate.voters,
@@ -89,22 +90,23 @@ def demo(
         tables=[tables[best]],
         title=f"votecert demo: the {electorates[best].name} on {found.name}",
     )
+    talk.say(
+        f"The report says {100 * (1 - delta / len(electorates)):.6g} %: the {len(electorates)} votes share "
+        "delta, so that the best of them may be picked."
+    )
 
 
 def train(found: DataSet, seed: int) -> list[Electorate]:
     """Train the voters on a random half of the rows and ask them about the other half."""
-    from votecert.stumps import DecisionStumps, paper_forest
-    from votecert.voters import collect_votes
-
     order = np.random.default_rng(seed).permutation(len(found.y))
     fitting, certifying = np.array_split(order, 2)
     X, y = found.X[fitting], found.y[fitting]
     classes = np.unique(found.y).tolist()
     ensembles: dict[str, tuple[Any, tuple[str, ...]]] = {}
-    forest = paper_forest(random_state=seed).fit(X, y)
+    forest = vc.paper_forest(random_state=seed).fit(X, y)
     ensembles["forest"] = forest, tuple(f"tree {i}" for i in range(len(forest.estimators_)))
     if len(classes) == 2:
-        stumps = DecisionStumps().fit(X, y)
+        stumps = vc.DecisionStumps().fit(X, y)
         ensembles["stumps"] = stumps, _stump_names(stumps, found.features)
     panel = [(title, model.fit(X, y)) for title, model in _models(seed)]
     ensembles["panel"] = panel, tuple(title for title, _ in panel)
@@ -113,7 +115,7 @@ def train(found: DataSet, seed: int) -> list[Electorate]:
             title,
             names,
             Ballots.from_votes(
-                collect_votes(voters, found.X[certifying]), found.y[certifying], classes=classes
+                vc.collect_votes(voters, found.X[certifying]), found.y[certifying], classes=classes
             ),
         )
         for title, (voters, names) in ensembles.items()
@@ -159,10 +161,12 @@ def _show(
     shown = table("bound", *names, "", numbers=tuple(names))
     ours = [f"[bold]{rounded_up(one.risk)}[/]" for one in certificates]
     shown.add_row("[bold]certificate[/]", *ours, "[bold]learned and certified on the same rows[/]")
-    order = sorted(BOUNDS, key=lambda name: min((t[name].risk for t in tables if _has(t, name)), default=2.0))
+    order = sorted(
+        vc.BOUNDS, key=lambda name: min((t[name].risk for t in tables if _has(t, name)), default=2.0)
+    )
     for name in order:
         cells = [_cell(one, name) for one in tables]
-        note = NOTES.get(name, "" if BOUNDS[name].is_guarantee else "not a guarantee")
+        note = NOTES.get(name, "" if vc.BOUNDS[name].is_guarantee else "not a guarantee")
         shown.add_row(name, *cells, note)
     errors = [f"{one.empirical_risk:.4f}" for one in certificates]
     shown.add_row("errors counted", *errors, f"on {electorates[0].ballots.n_rows} rows")

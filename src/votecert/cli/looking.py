@@ -5,16 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from votecert.bounds import BOUNDS, find_bound
-from votecert.certificate.record import rounded_up
+import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import data, plain, table
-from votecert.planning import Vote, certificate_curve, rows_needed
-from votecert.references import bibtex
+from votecert.cli.results import rounded_up
 
 FACTORS = (0.25, 0.5, 1, 2, 4)
 """Numbers of rows shown, as multiples of those needed."""
@@ -41,12 +39,12 @@ def bounds(
                 "learnable": one.differentiable or one.id == "occam",
                 "references": list(one.references),
             }
-            for one in BOUNDS.values()
+            for one in vc.BOUNDS.values()
         ]
         typer.echo(json.dumps(listed, indent=2))
         return
     shown = table("id", "bound", "guarantee", "classes", "learns", "references")
-    for one in BOUNDS.values():
+    for one in vc.BOUNDS.values():
         shown.add_row(
             one.id,
             plain(one.title),
@@ -59,6 +57,9 @@ def bounds(
 
 
 def _show_bound(name: str) -> None:
+    from votecert.bounds import find_bound
+    from votecert.references import bibtex
+
     bound = find_bound(name)
     console = data()
     console.print(f"[bold]{bound.id}[/]: {plain(bound.title)}")
@@ -93,13 +94,13 @@ def plan(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the number of rows only.")] = False,
 ) -> None:
     """Say how many labelled rows a certificate takes."""
-    vote: Vote = "fixed" if fixed else "learned"
-    needed = rows_needed(target, error, voters, delta, vote=vote, n_classes=classes, assurance=assurance)
+    vote: Literal["fixed", "learned"] = "fixed" if fixed else "learned"
+    needed = vc.rows_needed(target, error, voters, delta, vote=vote, n_classes=classes, assurance=assurance)
     if quiet:
         typer.echo(needed)
         return
     amounts = [math.ceil(factor * needed) for factor in FACTORS]
-    risks = certificate_curve(
+    risks = vc.certificate_curve(
         error, voters, amounts, delta, vote=vote, n_classes=classes, assurance=assurance
     )
     shown = table("rows", "certificate at most", numbers=("rows", "certificate at most"))

@@ -7,19 +7,27 @@ from typing import Annotated
 
 import typer
 
-from votecert.bounds import BOUNDS
+import votecert as vc
 
 ROWS, WEIGHTS, RESULT = "What is in the file", "The vote and its bound", "What to do with the result"
 
 
 def complete_bound(incomplete: str) -> list[tuple[str, str]]:
     """Ids of bounds with their titles, for the shell."""
-    return [(name, bound.title) for name, bound in BOUNDS.items() if name.startswith(incomplete)]
+    return [(name, bound.title) for name, bound in vc.BOUNDS.items() if name.startswith(incomplete)]
 
 
 def complete_weights(incomplete: str) -> list[str]:
     """The two words; files are completed by the shell."""
     return [word for word in ("learn", "uniform") if word.startswith(incomplete)]
+
+
+def checked_delta(delta: float) -> float:
+    """Refuse a delta that makes no sense before any work is done."""
+    from votecert.inputs import check_delta
+
+    check_delta(delta)
+    return delta
 
 
 Votes = Annotated[
@@ -131,6 +139,7 @@ Delta = Annotated[
         "--delta",
         "-d",
         metavar="D",
+        callback=checked_delta,
         help="The certificate holds with probability 1 - D.",
         rich_help_panel=WEIGHTS,
     ),

@@ -6,17 +6,34 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+import votecert as vc
 from votecert.ballots import Ballots
-from votecert.certificate import Certificate, CertificateTable, compare
-from votecert.certificate.record import percent, rounded_up
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import Code, complain
 from votecert.files import check_writable, write_atomically
 
+if TYPE_CHECKING:
+    from votecert import Certificate, CertificateTable
+
 STDOUT = "-"
+
+
+def percent(risk: float) -> str:
+    """A risk in percent, rounded up as certificates do it."""
+    from votecert.certificate.record import percent
+
+    return percent(risk)
+
+
+def rounded_up(risk: float) -> str:
+    """A risk as a number, rounded up as certificates do it."""
+    from votecert.certificate.record import rounded_up
+
+    return rounded_up(risk)
 
 
 def check_outputs(*paths: str | Path | None) -> None:
@@ -85,7 +102,7 @@ def _mark(certificate: Certificate) -> str:
 
 def to_json(certificates: Certificate | Iterable[Certificate]) -> str:
     """JSON of one certificate, or a list of several."""
-    if isinstance(certificates, Certificate):
+    if isinstance(certificates, vc.Certificate):
         return certificates.to_json()
     listed = [json.loads(one.to_json()) for one in certificates]
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
@@ -127,7 +144,9 @@ def comparison(certificate: Certificate, rows: Ballots, talk: Talk) -> Certifica
     is no guarantee for weights learned on the same rows.
     """
     with talk.wait("Comparing bounds"):
-        found = compare(rows, weights=certificate.weights, delta=certificate.delta, voters=certificate.voters)
+        found = vc.compare(
+            rows, weights=certificate.weights, delta=certificate.delta, voters=certificate.voters
+        )
     return replace(found, certificates=tuple(replace(one, origin=certificate.origin) for one in found))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from votecert._panels import panel_of
 from votecert.scale.counting import n_rows_of
 from votecert.scale.recognition import current_client, is_array
 
@@ -23,6 +22,8 @@ def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size:
     """
     import dask
     import dask.array as da
+
+    from votecert._panels import panel_of  # scikit-learn: a second that readers of votes can do without
 
     panel = panel_of(ensemble)
     if is_array(X):

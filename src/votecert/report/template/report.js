@@ -36,7 +36,7 @@
   const shown = 25;
   for (const table of document.querySelectorAll("table.voters")) {
     const all = table.tBodies[0].rows.length;
-    if (all <= shown) continue;
+    if (all <= 1.6 * shown) continue; // not worth a click
     const more = document.createElement("button");
     more.type = "button";
     more.className = "more";
