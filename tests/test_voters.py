@@ -107,6 +107,33 @@ def test_members_vote_in_labels(name, kind):
         assert (votes == y[90:, None]).mean() > 0.6  # labels, not merely consistent codes
 
 
+@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}, {"min_weight_fraction_leaf": 0.2}])
+def test_trees_vote_as_they_predict_also_where_leaves_are_tied(forest, options):
+    """Every value comes with two labels, equally often."""
+    X, y = np.repeat(np.arange(12.0), 2)[:, None], np.array([[v % 3, (v + 1) % 3] for v in range(12)]).ravel()
+    fitted = forest(20, bootstrap=False, random_state=0, **options).fit(X, y)
+    values = np.concatenate([tree.tree_.value[:, 0] for tree in fitted.estimators_])
+    assert ((values == values.max(axis=1, keepdims=True)).sum(axis=1) > 1).any()
+    np.testing.assert_array_equal(collect_votes(fitted, X), slow_member_votes(fitted, X))
+
+
+class Contrarian(DecisionTreeClassifier):
+    """A tree that does not predict what its leaves say."""
+
+    def predict(self, X, check_input=True):
+        return len(self.classes_) - 1 - super().predict(X, check_input)
+
+
+def test_trees_of_another_kind_are_asked_themselves():
+    X, y = iris()
+    forest = RandomForestClassifier(3, random_state=0)
+    forest.estimator = Contrarian()
+    forest.fit(X, y)
+    np.testing.assert_array_equal(collect_votes(forest, X), slow_member_votes(forest, X))
+    assert (collect_votes(forest, X) == y[:, None]).mean() < 0.5
+
+
 def test_the_mutilated_bags_do_lose_classes():
     X, y = iris()
     bagging = ENSEMBLES["bagging that loses classes"].fit(X[:90], y[:90])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from votecert._panels import panel_of
@@ -57,8 +57,10 @@ def read_labels(y: Any, sample_weight: Any) -> NDArray[Any]:
     check_classification_targets(labels)
     if len(np.unique(labels)) < 2:
         raise ValueError("CertifiedVotingClassifier needs two classes or more, but y has one class only.")
-    if sample_weight is not None and len(np.unique(labels[np.asarray(sample_weight) > 0])) < 2:
-        raise ValueError("sample_weight leaves one class only; two classes or more need positive weights.")
+    if sample_weight is not None:
+        check_consistent_length(labels, sample_weight)
+        if len(np.unique(labels[np.asarray(sample_weight) > 0])) < 2:
+            raise ValueError("sample_weight leaves one class only; two or more need positive weights.")
     return labels
 
 

@@ -7,7 +7,8 @@ them, on data frames or on the arrays that the ensemble makes of them. Here each
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -103,6 +105,21 @@ class SingleVoter:
 
     def _own_columns(self, X: Any) -> Any:
         return X if self.features is None else X[:, self.features]
+
+
+@dataclass(frozen=True)
+class ForestTree(SingleVoter):
+    """A tree of a forest. All rows in a leaf get the same vote, so it is looked up instead of computed."""
+
+    @cached_property
+    def _leaf_votes(self) -> Codes:
+        """The vote of each node: the class with most weight there, the first of those that are tied."""
+        votes: Codes = self.codes[np.argmax(self.estimator.tree_.value[:, 0], axis=1)]
+        return votes
+
+    def votes(self, X: Any) -> Codes:
+        leaves: NDArray[np.intp] = self.estimator.apply(X, **self.options)
+        return self._leaf_votes[leaves][:, None]
 
 
 @dataclass(frozen=True)
@@ -194,7 +211,14 @@ def _panel_of_forest(forest: RandomForestClassifier | ExtraTreesClassifier) -> P
 
     # Checked once for all trees, as the forest does it: a tree's own check can take as long as its vote.
     trees = [replace(tree, options={"check_input": False}) for tree in _members(forest, encoded=True)]
-    return Panel(forest.classes_, tuple(trees), forest, convert)
+    return Panel(forest.classes_, tuple(map(_as_forest_tree, trees)), forest, convert)
+
+
+def _as_forest_tree(voter: SingleVoter) -> SingleVoter:
+    """The voter as a tree, if it is one of scikit-learn's own and not something derived from it."""
+    if type(voter.estimator) not in (DecisionTreeClassifier, ExtraTreeClassifier):
+        return voter
+    return ForestTree(**{each.name: getattr(voter, each.name) for each in fields(voter)})
 
 
 def _panel_of_list(entries: Sequence[Any]) -> Panel:
