@@ -14,6 +14,7 @@ from scipy.special import betainc, betaincinv
 
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
+from votecert.bounds._centres import centre_of, distance, other_centres
 from votecert.bounds._row_losses import EXPONENTS, RowVotes, mean_loss_upper
 from votecert.bounds._row_search import central_losses
 from votecert.bounds.base import Terms
@@ -51,16 +52,18 @@ def test_no_tie_of_two_among_many_classes_is_worse_than_a_tie_of_two_classes(los
 
 @pytest.mark.parametrize("loss", list(EXPONENTS))
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_a_sampled_vote_shares_every_error_with_chance_p(loss, n_classes):
+@pytest.mark.parametrize("choice", [{}, {"dropped": 0.6}, {"smoothed": 0.2}], ids=str)
+def test_a_sampled_vote_shares_every_error_with_chance_p(loss, n_classes, choice):
     """All ways in which few voters can vote, true class 0: p is below the simulated loss of each error."""
     rng = np.random.default_rng(n_classes)
     bound = Dirichlet(loss=loss)
     for d in (2, 3, 4):
         theta = rng.dirichlet(np.ones(d)) if d < 4 else np.full(4, 0.25)
         K, g = 25.0, 0.05
-        tie = bound._tie(theta, n_classes)
+        centre = centre_of(theta, choice)
+        tie = bound._tie(theta, n_classes, distance(theta, centre))
         p = float(beta_cdf(0.5 + g, K * tie[0], K * tie[1]))
-        xi = rng.dirichlet(K * theta, size=20_000)
+        xi = rng.dirichlet(np.maximum(K * centre, 1e-300), size=20_000)
         for votes in itertools.product(range(n_classes), repeat=d):
             cast = np.eye(n_classes)[list(votes)]
             v, V = theta @ cast, xi @ cast
@@ -69,6 +72,32 @@ def test_a_sampled_vote_shares_every_error_with_chance_p(loss, n_classes):
                 lost = V[:, :1] - V[:, 1:] <= 2 * g * together ** (1 - EXPONENTS[loss])
                 lost &= V[:, 1:] > 0
                 assert lost.any(axis=1).mean() >= p - 5 * math.sqrt(0.25 / 20_000)
+
+
+@pytest.mark.parametrize("g", [0.0, 0.01, 0.1, 0.4])
+def test_a_larger_tie_is_safer_however_far_the_centre_is(g):
+    """The proof for other centres needs that I_{1/2+g}(s + e, s - e) grows with s."""
+    e = np.array([0.0, 1e-3, 0.1, 1.0, 10.0])[:, None]
+    s = e + np.geomspace(1e-3, 1e4, 400)
+    chance = betainc(s + e, s - e, 0.5 + g)
+    assert np.all(np.diff(chance, axis=1) >= -1e-12)
+
+
+def test_tiny_weights_do_not_spoil_a_certificate():
+    """Weights of 1e-9 hardly change the vote: nor do they, by now, change its certificate."""
+    rows = ballots("300 voters")
+    few, tiny = np.zeros(300), np.full(300, 1e-9)
+    few[:3] = tiny[:3] = 0.5, 0.3, 0.2
+    tiny /= tiny.sum()
+    without, found = (Dirichlet().evaluate(rows, theta, DELTA) for theta in (few, tiny))
+    around_the_weights = Dirichlet().search(rows, tiny, DELTA, None)
+    assert found.risk < 0.9 * Dirichlet().at(rows, tiny, DELTA, around_the_weights).risk
+    assert found.risk == pytest.approx(without.risk, rel=1e-3)
+
+
+def test_even_weights_have_one_centre():
+    assert other_centres(np.full(10, 0.1)) == []
+    assert {} not in other_centres(np.array([0.99, 0.01, 0.0]))
 
 
 def test_the_refuted_example_is_not_certified():
@@ -90,7 +119,12 @@ def reference_risk(bound: Dirichlet, terms: Terms):
 
     mp.dps = precise.DIGITS
     K, g, scale = (mpf(terms.choice[name]) for name in ("concentration", "margin", "prior_scale"))
-    alive = [(mpf(w), mpf(pi)) for w, pi in zip(terms.weights, terms.categorical_prior, strict=True) if w > 0]
+    pairs = zip(
+        centre_of(np.array(terms.weights), terms.choice).tolist(), terms.categorical_prior, strict=True
+    )
+    centre = [(mpf(w), mpf(pi)) for w, pi in pairs]
+    shift = sum(max(mpf(0), w - mpf(old)) for (w, _), old in zip(centre, terms.weights, strict=True))
+    alive = [(w, pi) for w, pi in centre if w > 0]
     d = terms.n_voters
     kl = mpf(0)
     if len(alive) > 1:
@@ -108,21 +142,18 @@ def reference_risk(bound: Dirichlet, terms: Terms):
         sampled = precise.mixture_inverse(q, complexity, terms.n_rows)
     else:
         sampled = precise.kl_inverse(q, complexity + mp.log(precise.maurer(terms.n_rows)) / terms.n_rows)
+    theta = [mpf(w) for w in terms.weights if w > 0]
     least = min(
-        max(
-            sum(w for (w, _), vote in zip(alive, votes, strict=True) if vote == k)
-            for k in range(terms.n_outputs)
-        )
-        for votes in itertools.product(range(terms.n_outputs), repeat=len(alive))
+        max(sum(w for w, vote in zip(theta, votes, strict=True) if vote == k) for k in range(terms.n_outputs))
+        for votes in itertools.product(range(terms.n_outputs), repeat=len(theta))
     )
-    if bound.loss == "ratio":
+    if bound.loss == "ratio" or shift:
         least = max(
-            min(s for s in map(sum, subsets([w for w, _ in alive])) if s >= mpf(1) / terms.n_outputs - 1e-13),
-            max(w for w, _ in alive),
+            min(s for s in map(sum, subsets(theta)) if s >= mpf(1) / terms.n_outputs - 1e-13), max(theta)
         )
     elif terms.n_outputs > 2:
-        least = max(mpf(1) / 2, max(w for w, _ in alive))
-    p = precise.beta_cdf(mpf(1) / 2 + g, K * min(least, 1 - least), K * least)
+        least = max(mpf(1) / 2, max(theta))
+    p = precise.beta_cdf(mpf(1) / 2 + g, K * (min(least, 1 - least) + shift), K * (least - shift))
     return min(mpf(1), sampled / p)
 
 
@@ -132,16 +163,17 @@ def subsets(items):
 
 @pytest.mark.parametrize("inequality", ["mixture", "kl"])
 @pytest.mark.parametrize("loss", list(EXPONENTS))
+@pytest.mark.parametrize("centre", [{}, {"dropped": 0.5}, {"smoothed": 0.03}], ids=str)
 @pytest.mark.parametrize(
     ("n_classes", "theta"),
-    [(2, (0.5, 0.3, 0.2)), (2, (0.4, 0.0, 0.35, 0.25)), (3, (0.3, 0.25, 0.25, 0.2)), (3, (0.7, 0.2, 0.1))],
+    [(2, (0.5, 0.3, 0.2)), (2, (0.4, 0.0, 0.35, 0.25)), (3, (0.3, 0.3, 0.3, 0.1)), (3, (0.7, 0.2, 0.1))],
 )
-def test_formula_agrees_with_forty_digits(n_classes, theta, loss, inequality):
+def test_formula_agrees_with_forty_digits(n_classes, theta, loss, inequality, centre):
     pytest.importorskip("mpmath")
     rows = independent(120, np.linspace(0.6, 0.95, len(theta)), n_classes).ballots()
     bound = Dirichlet(loss=loss, inequality=inequality)
     for K, margin, scale in [(7.5, 0, 1.0), (80.0, 4, 0.25), (900.0, 6, 64.0)]:
-        choice = {"concentration": K, "margin": bound.margins[margin], "prior_scale": scale}
+        choice = {"concentration": K, "margin": bound.margins[margin], "prior_scale": scale, **centre}
         found = bound.at(rows, np.array(theta), DELTA, choice)
         precise = reference_risk(bound, found.terms)
         assert precise - 1e-30 <= found.risk <= precise + 1e-8
@@ -250,7 +282,7 @@ def test_zero_weights_are_certified_on_their_support(n_alive):
     rows = ballots("two classes")
     theta = np.zeros(10)
     theta[-n_alive:] = 1 / n_alive
-    found = Dirichlet().evaluate(rows, theta, DELTA)
+    found = Dirichlet().at(rows, theta, DELTA, Dirichlet().search(rows, theta, DELTA, None))
     assert found.risk < 0.6
     price = found.details["complexity"] * rows.n_rows - found.details["kl"]
     subset = math.log(9 / 0.05) + math.log(math.comb(10, n_alive))
@@ -258,12 +290,16 @@ def test_zero_weights_are_certified_on_their_support(n_alive):
     assert price == pytest.approx(subset - math.log(scale / 15 * DELTA), rel=1e-6)
 
 
-def test_without_a_share_for_subsets_zero_weights_say_nothing():
+def test_without_a_share_for_subsets_zero_weights_need_another_centre():
     theta = np.zeros(10)
     theta[:2] = 0.5
-    found = Dirichlet(subset_share=0.0).evaluate(ballots("two classes"), theta, DELTA)
-    assert found.risk == 1
-    assert found.reason
+    rows, bound = ballots("two classes"), Dirichlet(subset_share=0.0)
+    around_the_weights = bound.at(rows, theta, DELTA, bound.search(rows, theta, DELTA, None))
+    assert around_the_weights.risk == 1
+    assert around_the_weights.reason
+    found = bound.evaluate(rows, theta, DELTA)
+    assert found.risk < 1
+    assert found.terms.choice["smoothed"] > 0
 
 
 # Complementary voters

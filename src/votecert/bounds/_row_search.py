@@ -149,11 +149,9 @@ class Landscape:
         looked at properly, on ever finer grids.
         """
         K = np.geomspace(*CONCENTRATIONS, COARSE)
-        complexities = self.complexity(K[:, None], np.arange(self.n_scales)[None])
-        losses = rough_losses(sketch(self.votes, ROUGH_BLOCKS), K, self.margins, self.exponent)
-        values = kl_inverse_upper(losses, complexities.min(axis=1)[:, None])
-        row, margin = _lowest_valleys(values / self.error_chance(K[:, None], self.margins), FINALISTS[0])
-        centre, scale, step = K[row], complexities[row].argmin(axis=1), K[1] / K[0]
+        values, scales = self.rough_values(K, self.rough_losses(K))
+        row, margin = _lowest_valleys(values, FINALISTS[0])
+        centre, scale, step = K[row], scales[row], K[1] / K[0]
         for survivors in FINALISTS[1:]:
             grid = centre[:, None] * step**OFFSETS
             values = self._values(grid, margin[:, None], scale[:, None])
@@ -162,6 +160,18 @@ class Landscape:
             centre = grid[np.arange(len(best)), values.argmin(axis=1)]
             step **= OFFSETS[1] - OFFSETS[0]
         return float(centre[0] * step ** _vertex(values[0])), int(margin[0]), int(scale[0])
+
+    def rough_losses(self, K: Floats) -> Floats:
+        """Rough mean losses for all K (rows) and margins (columns)."""
+        return rough_losses(sketch(self.votes, ROUGH_BLOCKS), K, self.margins, self.exponent)
+
+    def rough_values(self, K: Floats, losses: Floats) -> tuple[Floats, Indices]:
+        """The bound for all K and margins, from such losses, and the best prior scale for each K."""
+        complexities = self.complexity(K[:, None], np.arange(self.n_scales)[None])
+        values = kl_inverse_upper(losses, complexities.min(axis=1)[:, None])
+        with np.errstate(divide="ignore", over="ignore"):  # a chance of zero: nothing is said there
+            values = values / self.error_chance(K[:, None], self.margins)
+        return values, complexities.argmin(axis=1)
 
     def _values(self, K: Floats, margin: Indices, scale: Indices) -> Floats:
         """The bound at the given points."""

@@ -66,9 +66,25 @@ voters have otherwise. The posterior lives on the support of theta; its divergen
 most D on that support plus the logarithm of one over the share. Weights without zeros pay ``-log(1 - s)``,
 next to nothing.
 
+**Other centres.** The posterior may have any centre tau, chosen by looking at the rows, not only theta. Let
+w be the class votes of tau, ``V ~ Dir(K w)``, and e the total variation distance of tau and theta, so that
+no group of voters weighs more, or less, by more than e. If theta errs then, with k as above,
+``w_y <= v_y + e`` and ``w_k >= v_k - e``. As ``S = V_y + V_k <= 1``, the losses of all three margins are one
+where ``V_y / S <= 1/2 + g``, and V_y / S ~ Beta(K w_y, K w_k). So, for t > e,
+
+    ``p = I_{1/2+g}(K (min(t, 1 - t) + e), K (t - e))``.
+
+If v_k >= 1/2 this is the monotony of I, as v_y <= 1 - v_k. For v_k = s < 1/2, where v_y <= s, it remains that
+``I_{1/2+g}(K (s + e), K (s - e))`` grows with s, which multiplies the density of U ~ Beta(a, b), a >= b, by a
+power h of ``u (1 - u)``: P(U <= z), z = 1/2 + g, does not fall if ``E[h | U <= z] >= E[h | U > z]``. For
+1 - z <= U <= z we have h(U) >= h(z), and for U > z the contrary. The law of 1 - U given U < 1 - z has a
+density proportional to that of U given U > z times ``((1 - u) / u)^{a - b}``, which falls with u, as h does,
+so that ``E[h | U < 1 - z] >= E[h | U > z]``.
+
 **Floor.** If pairs of voters are complementary by construction (two classes), then ``v_y <= r`` on every row
-of the population for a known r, so ``E l_g(xi) >= f = I_{1/2+g}(K r, K (1 - r))`` on all of them, and
-``B >= p L_0 + f (1 - L_0)`` gives ``L_0 <= (B - f) / (p - f)``.
+of the population for a known r (with another centre, ``w_y <= r``), so that
+``E l_g(xi) >= f = I_{1/2+g}(K r, K (1 - r))`` on all of them, and ``B >= p L_0 + f (1 - L_0)`` gives
+``L_0 <= (B - f) / (p - f)``.
 """
 
 from __future__ import annotations
@@ -81,8 +97,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from votecert.ballots import Ballots
+from votecert.bounds._centres import centre_of, distance, other_centres
 from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
-from votecert.bounds._row_search import Landscape, sketch
+from votecert.bounds._row_search import CONCENTRATIONS, Landscape, sketch
 from votecert.bounds._row_slopes import loss_slopes
 from votecert.bounds._subset_sums import (
     FEW_VOTERS,
@@ -95,6 +112,7 @@ from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
     Choice,
+    Evaluation,
     Floats,
     Objective,
     Statistics,
@@ -121,6 +139,9 @@ MARGINS = (0.0, *(0.4 * 1.6**-j for j in range(14)))
 PRIOR_SCALES = tuple(4.0**power for power in range(-2, 7))
 PRIOR_SHARES = tuple({1.0: 0.5, 4.0**6: 0.1}.get(scale, 0.4 / 7) for scale in PRIOR_SCALES)
 """Default priors: the flat one, sparser ones, and ones near the centre; large scales suit uniform weights."""
+
+FEW_CONCENTRATIONS = 16
+"""Points of K at which centres other than the weights are compared."""
 
 MOST_CONCENTRATED = 1e10
 """Largest K for which the slacks of the special functions are sufficient."""
@@ -198,14 +219,40 @@ class Dirichlet(Bound):
             raise ValueError("A voter can have one complement only.")
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        return self._lowest(self._landscape(ballots, weights, {}, delta, prior))
+
+    def evaluate(
+        self, ballots: Ballots, weights: Floats, delta: float, *, prior: Floats | None = None
+    ) -> Evaluation:
+        found = super().evaluate(ballots, weights, delta, prior=prior)
+        others = other_centres(weights)
+        if not others:
+            return found
+        K = np.geomspace(*CONCENTRATIONS, FEW_CONCENTRATIONS)
+        losses = self._landscape(ballots, weights, {}, delta, prior).rough_losses(K)
+
+        def rough(centre: Choice) -> float:
+            """About what the centre gives: its losses are nearly those of the weights."""
+            landscape = self._landscape(ballots, weights, centre, delta, prior)
+            return float(landscape.rough_values(K, losses)[0].min())
+
+        centre = min(others, key=rough)
+        choice = self._lowest(self._landscape(ballots, weights, centre, delta, prior)) | centre
+        return min(found, self.at(ballots, weights, delta, choice, prior=prior), key=lambda one: one.risk)
+
+    def _landscape(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None
+    ) -> Landscape:
+        """The bound as a function of K, margin and prior scale, for sampling around a centre."""
         m, d = ballots.n_rows, ballots.n_voters
-        alive = weights > 0
+        centre = centre_of(weights, choice)
+        alive = centre > 0
         priors = np.multiply.outer(self.prior_scales, d * categorical_prior(prior, d)[alive])
-        prices = np.array([self._log_price(OUTWARD, weights, scale) for scale in self.prior_scales])
-        tie = self._tie(weights, ballots.n_outputs)
+        prices = np.array([self._log_price(OUTWARD, centre, scale) for scale in self.prior_scales])
+        tie = self._tie(weights, ballots.n_outputs, distance(weights, centre))
 
         def complexity(K: Floats, scale: Indices) -> Floats:
-            kl = dirichlet_kl(K[..., None] * weights[alive], priors[scale])
+            kl = dirichlet_kl(K[..., None] * centre[alive], priors[scale])
             return np.asarray((kl + prices[scale] - log(delta)) / m)
 
         def invert(loss: Floats, complexity: Floats) -> Floats:
@@ -216,19 +263,22 @@ class Dirichlet(Bound):
         def error_chance(K: Floats, margin: Floats) -> Floats:
             return beta_cdf(0.5 + margin, K * tie[0], K * tie[1])
 
-        K, margin, scale = Landscape(
-            votes=sketch(RowVotes.of(ballots, weights)),
+        return Landscape(
+            votes=sketch(RowVotes.of(ballots, centre)),
             margins=np.array(self.margins),
             exponent=EXPONENTS[self.loss],
             n_scales=len(self.prior_scales),
             complexity=complexity,
             invert=invert,
             error_chance=error_chance,
-        ).lowest()
+        )
+
+    def _lowest(self, landscape: Landscape) -> Choice:
+        K, margin, scale = landscape.lowest()
         return {"concentration": K, "margin": self.margins[margin], "prior_scale": self.prior_scales[scale]}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        votes = RowVotes.of(ballots, weights)
+        votes = RowVotes.of(ballots, centre_of(weights, choice))
         K, margin = choice["concentration"], choice["margin"]
         return {"empirical": mean_loss_upper(votes, K, margin, EXPONENTS[self.loss])}
 
@@ -236,8 +286,10 @@ class Dirichlet(Bound):
         K, margin = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
         if terms.choice["margin"] not in self.margins or not 0 < K <= MOST_CONCENTRATED:
             raise ValueError("The margin is not in the grid, or the concentration is out of range.")
-        kl = self._divergence(ar, terms)
-        price = self._log_price(ar, terms.weights, terms.choice["prior_scale"])
+        weights = np.array(terms.weights)
+        centre = centre_of(weights, terms.choice)
+        kl = self._divergence(ar, terms, centre)
+        price = self._log_price(ar, centre, terms.choice["prior_scale"])
         complexity = (kl + price + ar.log(1 / ar.number(terms.delta))) / terms.n_rows
         empirical = ar.number(terms.statistics["empirical"])
         if self.inequality == "mixture":
@@ -245,11 +297,11 @@ class Dirichlet(Bound):
         else:
             sampled = ar.kl_inverse_upper(empirical, complexity + ar.log_maurer(terms.n_rows) / terms.n_rows)
         threshold = ar.number(0.5) + margin
-        tie = self._tie(terms.weights, terms.n_outputs)
+        tie = self._tie(weights, terms.n_outputs, distance(weights, centre))
         shared = ar.beta_cdf_down(threshold, K * tie[0], K * tie[1])
         floor = ar.number(0)
         if self.complements and terms.n_outputs == 2:
-            most = most_right_weight(terms.weights, self.complements)
+            most = most_right_weight(centre, self.complements)
             floor = ar.beta_cdf_down(threshold, K * most, K * (1 - ar.number(most)))
         if floor >= min(shared, sampled):
             floor = ar.number(0)
@@ -288,11 +340,11 @@ class Dirichlet(Bound):
         d_log_K -= sampled / shared * d_shared_log_K
         return Objective(sampled / shared, d_weights / shared, d_log_K / shared)
 
-    def _divergence(self, ar: Arithmetic, terms: Terms) -> Any:
+    def _divergence(self, ar: Arithmetic, terms: Terms, centre: Floats) -> Any:
         """Divergence from the prior on the voters with positive weight."""
         K, scale = ar.number(terms.choice["concentration"]), terms.choice["prior_scale"] * terms.n_voters
-        pairs = zip(terms.weights, terms.categorical_prior, strict=True)
-        alive = [(K * weight, scale * centre) for weight, centre in pairs if weight > 0]
+        pairs = zip(centre.tolist(), terms.categorical_prior, strict=True)
+        alive = [(K * weight, scale * share) for weight, share in pairs if weight > 0]
         return ar.dirichlet_kl([alpha for alpha, _ in alive], [beta for _, beta in alive])
 
     def _log_price(self, ar: Arithmetic, weights: Sequence[float] | Floats, scale: float) -> Any:
@@ -308,12 +360,13 @@ class Dirichlet(Bound):
             return ar.number(inf)
         return price + ar.log((d - 1) / ar.number(self.subset_share)) + ar.log_binomial(d, int(alive))
 
-    def _tie(self, weights: Sequence[float] | Floats, n_outputs: int) -> tuple[float, float]:
+    def _tie(self, weights: Floats, n_outputs: int, distance: float = 0.0) -> tuple[float, float]:
         """The closest error: weights of the true class (rounded up) and of the rival (rounded down)."""
         top = smallest_winning_weight(weights, n_outputs)
-        if self.loss != "ratio":
+        if self.loss != "ratio" and not distance:
             top = max(top, 0.5)
-        return min(top + 4 * MARGIN_SLACK, 1 - top), top
+        right = min(top + 4 * MARGIN_SLACK, 1 - top)
+        return min(1.0, right + distance), max(0.0, top - distance)
 
     def _error_chance_slopes(
         self, weights: Floats, n_outputs: int, K: float, margin: float

@@ -213,3 +213,14 @@ def _adjacent(value: Any, grid: Sequence[Any]) -> list[Any]:
         return []
     here = ordered.index(value)
     return ordered[max(here - 1, 0) : here] + ordered[here + 1 : here + 2]
+
+
+def lowest_certificate(
+    ballots: Ballots, bound: Bound, delta: float, point: Point, prior: Floats | None
+) -> Evaluation:
+    """The exact bound at the weights that were found, with their choice or with what a search now finds."""
+    return min(
+        bound.at(ballots, point.weights, delta, point.choice, prior=prior),
+        bound.evaluate(ballots, point.weights, delta, prior=prior),
+        key=lambda found: found.risk,
+    )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from votecert._patterns import IntArray
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._smooth_descent import Descent, Point
+from votecert.learning._smooth_descent import Descent, Point, lowest_certificate
 from votecert.learning._smooth_rows import QuickBallots
 
 Callback = Callable[[dict[str, Any]], None]
@@ -116,7 +116,7 @@ def adam(
         best = schedule.best or descent.best
         searched = descent.at(best.weights)
         best = min(descent.judged(best), descent.judged(searched), key=lambda point: point.value)
-    return bound.at(ballots, best.weights, delta, best.choice, prior=prior)
+    return lowest_certificate(ballots, bound, delta, best, prior)
 
 
 def _epochs(

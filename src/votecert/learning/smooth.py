@@ -12,7 +12,7 @@ import numpy as np
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._smooth_descent import Callback, Descent, OutOfTime, Point
+from votecert.learning._smooth_descent import Callback, Descent, OutOfTime, Point, lowest_certificate
 from votecert.learning._smooth_starts import by_drawn_votes, by_single_errors, promising_subsets
 
 N_STARTS = 3
@@ -109,7 +109,7 @@ def minimise(
         except (KeyboardInterrupt, OutOfTime):
             points.append(descent.best)
         best = _best(descent, points)
-    return bound.at(ballots, best.weights, delta, best.choice, prior=prior)
+    return lowest_certificate(ballots, bound, delta, best, prior)
 
 
 def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
