@@ -29,6 +29,13 @@ LONG = 40  # characters of LaTeX; longer formulas in the text may be wider than 
 REMOTE_WORKER = "https://unpkg.com/iframe-worker/shim"
 LOGARITHM = re.compile(r"<mi>(log|exp)</mi>(?!<mo[^>]*>(?:&#x00028;|&#x0005B;|\|))")
 """Names of functions that are not followed by a bracket, and then need a space."""
+OPERATORS = {
+    "<mi>:</mi><mo>&#x0003D;</mo>": "<mo>&#x02254;</mo>",
+    "<mo>&#x0003D;</mo><mi>:</mi>": "<mo>&#x02255;</mo>",
+    "<mi>&#x0007E;</mi>": '<mo lspace="0.28em" rspace="0.28em">&#x0223C;</mo>',
+    "<mo>&#x0002F;</mo>": '<mo lspace="0em" rspace="0em">/</mo>',
+}
+"""Signs that the converter takes apart, or puts too close to their neighbours."""
 MATH_ROLE = re.compile(r":math:<code>(.*?)</code>", re.DOTALL)
 OTHER_ROLE = re.compile(r":(?:func|class|meth|data|attr|mod):<code>~?(.*?)</code>", re.DOTALL)
 
@@ -73,7 +80,8 @@ def mathml(latex: str, display: bool) -> str:
     """One formula. What cannot be converted stops the build."""
     markup = convert(html.unescape(latex).strip(), display="block" if display else "inline")
     markup = LOGARITHM.sub(r'<mi>\1</mi><mspace width="0.17em"/>', markup)
-    markup = markup.replace("<mi>:</mi><mo>&#x0003D;</mo>", "<mo>&#x02254;</mo>")
+    for written, meant in OPERATORS.items():
+        markup = markup.replace(written, meant)
     if display:
         return f'<span class="formula">{markup}</span>'
     return f'<span class="long-formula">{markup}</span>' if len(latex) > LONG else markup
@@ -84,14 +92,14 @@ def bounds_table() -> str:
     from votecert import BOUNDS
 
     lines = [
-        "| id | bound | guarantee | classes | can be learned | from |",
-        "|---|---|---|---|---|---|",
+        "| bound | guarantee | classes | learned | from |",
+        "|---|---|---|---|---|",
     ]
     for name, bound in BOUNDS.items():
         learnable = bound.differentiable or name == "occam"
         sources = "; ".join(short_reference(key) for key in bound.references)
         lines.append(
-            f"| [`{name}`](theory/{THEORY.get(name, 'others')}.md#{anchor(name)}) | {bound.title} "
+            f"| [`{name}`](theory/{THEORY.get(name, 'others')}.md#{anchor(name)})<br>{bound.title} "
             f"| {'yes' if bound.is_guarantee else '**no**'} | {'any' if bound.multiclass else '2'} "
             f"| {'yes' if learnable else ''} | {sources} |"
         )
