@@ -201,6 +201,44 @@ def test_learning_knows_out_of_bag_votes_from_abstentions(monkeypatch):
     assert told == [True, False, False, False]
 
 
+def test_other_rows_may_be_ballots_or_scores():
+    votes, y = jury(600, [0.8, 0.7, 0.7], 3)
+    other = Ballots.from_votes(votes[:300], y[:300])
+    found = learn(votes[300:], y[300:], prior_votes=other).evaluation
+    assert found == learn(votes[300:], y[300:], prior_votes=votes[:300], prior_y=y[:300]).evaluation
+    scores = np.eye(3)[votes] + 0.1
+    soft = learn(scores=scores[300:], y=y[300:], prior_votes=Scores.from_scores(scores[:300], y[:300]))
+    assert soft.evaluation.terms.choice["list"] == "other"
+    with pytest.raises(ValueError, match="same kind"):
+        learn(scores=scores[300:], y=y[300:], prior_votes=other)
+
+
+@pytest.mark.parametrize(
+    ("prior_votes", "prior_y", "error", "advice"),
+    [
+        ([[0, 1]], [0], ValueError, "2 voters and 2 classes, the certifying ones 3"),
+        ([[0, 1, 7]], [0], ValueError, "In prior_votes.*same classes.*7"),
+        ([[0, 1, 1]], [7], ValueError, "In prior_votes.*same classes.*7"),
+        ([[0, 1, 1]], [0, 1], ValueError, "In prior_votes.*1 rows"),
+        ([[0, 1, 1]], None, TypeError, "go together"),
+        (None, [0], TypeError, "go together"),
+        (np.zeros((0, 3), dtype=int), [], ValueError, "no rows"),
+        (Ballots.from_votes([[0, 1, 1]], [0], classes=[1, 0]), None, ValueError, r"classes=\[0, 1\]"),
+    ],
+)
+def test_bad_other_rows_say_what_to_do(prior_votes, prior_y, error, advice):
+    votes, y = jury(50, [0.8, 0.7, 0.7])
+    with pytest.raises(error, match=advice):
+        learn(votes, y, prior_votes=prior_votes, prior_y=prior_y)
+
+
+def test_other_rows_may_lack_a_class_or_every_vote():
+    votes, y = jury(200, [0.8, 0.7, 0.7], 3)
+    for other in (votes[:1], np.full((3, 3), None), np.zeros((4, 3), dtype=int)):
+        found = learn(votes, y, prior_votes=other, prior_y=[0] * len(other))
+        assert 0 < found.risk < 1
+
+
 def test_weights_that_are_all_zero_become_a_constant():
     assert whole_numbers(np.zeros(5), n_voters=3).tolist() == [1, 1, 1, 4, 0]
 

@@ -93,7 +93,8 @@ def learn(
         rows certify; 0 turns the list off.
     prior_votes, prior_y : optional
         "occam" only: votes and labels of *other* rows (out-of-bag, out-of-fold) to fit the list on, at no
-        cost in certifying rows. With ``scores``, the scores of those rows.
+        cost in certifying rows. With ``scores``, the scores of those rows. A missing vote means that the
+        voter was not asked (as out of bag), unless voters can abstain on the certifying rows.
     time_budget : float, optional
         Seconds after which the best weights so far are returned.
     callback : callable, optional
@@ -201,13 +202,19 @@ def _other_rows(rows: Rows, votes: Any, y: Any) -> Rows | None:
     """The rows that the list is fitted on, with the classes of the certifying rows."""
     if votes is None and y is None:
         return None
+    if isinstance(votes, Ballots | Scores):
+        same_kind = isinstance(votes, Scores) == isinstance(rows, Scores)
+        if not same_kind or votes.classes.tolist() != rows.classes.tolist():
+            raise ValueError(
+                "prior_votes must be of the same kind as the certifying rows and have their classes: read "
+                f"them with classes={rows.classes.tolist()!r}."
+            )
+        return votes
     if votes is None or y is None:
         raise TypeError("prior_votes and prior_y go together.")
-    if isinstance(rows, Scores):
-        return Scores.from_scores(votes, y, classes=rows.classes.tolist())
-    other = Ballots.from_votes(votes, y, classes=rows.classes.tolist())
-    if other.n_voters != rows.n_voters:
-        raise ValueError(
-            f"prior_votes has {other.n_voters} voters, the certifying rows have {rows.n_voters}."
-        )
-    return other
+    try:
+        if isinstance(rows, Scores):
+            return Scores.from_scores(votes, y, classes=rows.classes.tolist())
+        return Ballots.from_votes(votes, y, classes=rows.classes.tolist())
+    except ValueError as error:
+        raise ValueError(f"In prior_votes and prior_y, which need the same classes: {error}") from None
