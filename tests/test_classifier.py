@@ -87,6 +87,38 @@ def test_the_certificate_is_about_exactly_the_rows_that_fitted_no_member():
     assert fitted.voters_ == list(forest.estimators_)
 
 
+class Stubborn(ClassifierMixin, BaseEstimator):
+    """Always says the same."""
+
+    def __init__(self, says, classes):
+        self.says = says
+        self.classes_ = classes
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.says)
+
+    def predict_proba(self, X):
+        return np.tile((self.classes_ == self.says).astype(float), (len(X), 1))
+
+
+@pytest.mark.parametrize("voting", ["hard", "soft"])
+def test_ties_go_to_the_first_class_as_they_were_certified(voting):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["b", "a", "c"])[y]
+    models = [(says, FrozenEstimator(Stubborn(says, np.array(["a", "b", "c"])))) for says in "cb"]
+    options = {"objective": "uniform", "voting": voting}
+    fitted = CertifiedVotingClassifier(VotingClassifier(models), **options).fit(X, names)
+    assert set(fitted.predict(X)) == {"b"}
+    assert fitted.predict_proba(X)[0].tolist() == [0, 0.5, 0.5]
+    certificate = fitted.certificate_
+    assert certificate.ties == 150
+    # where the tie is between sums of scores, rounding might decide it: all such rows count as errors
+    assert certificate.errors == (100 if voting == "hard" else 150)
+
+
 class Recorder(ClassifierMixin, BaseEstimator):
     """Remembers the rows (by their first feature) and weights it was fitted on."""
 
@@ -121,6 +153,8 @@ def test_sample_weights_go_to_the_members_only():
     plain = CertifiedVotingClassifier(Recorder(), random_state=0).fit(X, y)
     assert (fitted.estimator_.sample_weight_ - 1).tolist() == fitted.estimator_.rows_
     assert fitted.certificate_ == plain.certificate_
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        CertifiedVotingClassifier(Recorder()).fit(X, y, sample_weight=[1, 2])
     with pytest.raises(ValueError, match="sample_weight leaves one class"):
         CertifiedVotingClassifier(Recorder()).fit(X, y, sample_weight=y == 1)
 
@@ -273,6 +307,31 @@ def test_tables_keep_feature_names(library):
     assert np.mean(fitted.predict(table) == np.asarray(species)) > 0.9
     same = CertifiedVotingClassifier(panel(), random_state=0).fit(X, np.asarray(species))
     assert same.certificate_ == fitted.certificate_
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_steps_before_and_inside_may_put_out_tables(library):
+    """Predictors have no output to set, but get what set_output makes of the steps around them."""
+    frames = pytest.importorskip(library)
+    X, y = load_iris(return_X_y=True)
+    table = frames.DataFrame({f"f{k}": X[:, k] for k in range(4)})
+    plain = make_pipeline(StandardScaler(), CertifiedVotingClassifier(SMALL, random_state=0)).fit(X, y)
+    before = clone(plain).set_output(transform=library).fit(table, y)
+    inside = make_pipeline(StandardScaler(), SMALL).set_output(transform=library)
+    within = CertifiedVotingClassifier(inside, random_state=0).fit(table, y)
+    assert before[-1].feature_names_in_.tolist() == ["f0", "f1", "f2", "f3"]
+    for fitted in (before, within):
+        assert np.array_equal(fitted.predict(table), plain.predict(X))
+    assert before[-1].certificate_ == plain[-1].certificate_
+
+
+def test_two_rows_of_a_second_class_are_enough():
+    X, y = load_iris(return_X_y=True)
+    rows = [50, 51, *range(10)]
+    for seed in range(5):
+        fitted = CertifiedVotingClassifier(DecisionStumps(2), random_state=seed).fit(X[rows], y[rows])
+        assert fitted.certificate_.terms.n_rows >= 1
+        assert fitted.certificate_.verify()
 
 
 def test_sparse_rows_are_as_good_as_dense_ones():
