@@ -198,7 +198,47 @@ def test_archives_that_unpack_to_too_much(tmp_path, monkeypatch):
     monkeypatch.setattr(arrays, "memory_limit", lambda: 100_000)
     np.savez_compressed(tmp_path / "v.npz", votes=np.zeros((100_000, 20), np.uint8), y=np.zeros(100_000))
     megabytes, said = bounded(lambda: read_votes(tmp_path / "v.npz"))
+    assert "v.npz" in said
     assert "more than half of this machine's memory" in said
+    assert megabytes < 1
+
+
+def test_archives_of_many_arrays_that_unpack_to_too_much_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays, "memory_limit", lambda: 100_000)
+    parts = {f"part{i}": np.zeros(9000, np.uint8) for i in range(20)}
+    np.savez_compressed(tmp_path / "v.npz", votes=np.eye(2, dtype=np.uint8), y=np.zeros(2), **parts)
+    assert "more than half of this machine's memory" in bounded(lambda: read_votes(tmp_path / "v.npz"))[1]
+
+
+def test_archives_of_more_arrays_than_anybody_needs(tmp_path):
+    with zipfile.ZipFile(tmp_path / "v.npz", "w") as archive:
+        for i in range(arrays.MOST_ARRAYS + 1):
+            archive.writestr(f"{i}.npy", b"")
+    assert "it holds 1001 arrays" in bounded(lambda: read_votes(tmp_path / "v.npz"))[1]
+
+
+def test_parquet_with_more_votes_than_memory(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from votecert.files import columnar
+
+    column = pa.array([0, 1] * 500)
+    parquet.write_table(pa.table([column] * 11, names=[*"abcdefghij", "y"]), tmp_path / "v.parquet")
+    assert read_votes(tmp_path / "v.parquet", label="y").ballots.n_rows == 1000
+    monkeypatch.setattr(columnar, "memory_limit", lambda: 9_999)
+    with pytest.raises(ValueError, match="holds 10000 votes"):
+        read_votes(tmp_path / "v.parquet", label="y")
+
+
+def test_archives_that_are_blown_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays, "LARGEST_UNPACKED", 1_000_000)
+    votes = np.random.default_rng(0).integers(2, size=(100_000, 20), dtype=np.uint8)
+    np.savez_compressed(tmp_path / "honest.npz", votes=votes, y=votes[:, 0])
+    assert read_votes(tmp_path / "honest.npz").ballots.n_rows == 100_000
+    np.savez_compressed(tmp_path / "bomb.npz", votes=np.zeros((100_000, 20), np.uint8), y=votes[:, 0] * 0)
+    megabytes, said = bounded(lambda: read_votes(tmp_path / "bomb.npz"))
+    assert "as bombs do" in said
     assert megabytes < 1
 
 

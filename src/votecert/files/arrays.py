@@ -14,6 +14,15 @@ import numpy.typing as npt
 LAYOUTS = (("votes", "y"), ("votes_bound", "y_bound"))
 """Names of the arrays with the votes and with the true labels in an npz file; the first pair found counts."""
 
+MOST_ARRAYS = 1000
+"""Archives with more arrays are refused."""
+
+LARGEST_UNPACKED = 500_000_000
+"""Archives that unpack to more bytes than this ..."""
+
+MOST_BLOWN_UP = 200
+"""... and to more than so many times their size are refused. Votes shrink to a tenth, rarely a hundredth."""
+
 Array = npt.NDArray[Any]
 
 
@@ -32,11 +41,15 @@ def load_npz(path: Path) -> dict[str, Array]:
     """The arrays of an npz file, after checking what each of them claims to be."""
     try:
         with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
+            members, unpacked = archive.infolist(), 0
+            if len(members) > MOST_ARRAYS:
+                raise ValueError(f"it holds {len(members)} arrays, but votes take a few.")
+            for member in members:
                 with archive.open(member) as file:
-                    _check_header(
+                    unpacked += _check_header(
                         file, f"{path}, array {member.filename.removesuffix('.npy')!r}", member.file_size
                     )
+        _refuse_bombs(path, unpacked)
         with np.load(path, allow_pickle=False) as arrays:
             return {name: np.asarray(arrays[name]) for name in arrays.files}
     except (ValueError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
@@ -54,8 +67,8 @@ def find_votes(arrays: dict[str, Array], label: str | None, source: str) -> tupl
     raise ValueError(f"{source} must hold the arrays {wanted}; it holds {found}.")
 
 
-def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> None:
-    """Refuse objects, and sizes that do not fit the file or the machine, before anything is allocated."""
+def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> int:
+    """Refuse objects and sizes that do not fit the file; return the size in bytes. Nothing is allocated."""
     version = np.lib.format.read_magic(file)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
         version
@@ -68,13 +81,20 @@ def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> Non
             f"{source} holds Python objects, which are stored as a pickle that could run code when loaded. "
             "Save plain arrays: astype(str) or whole numbers."
         )
-    claimed = math.prod(shape) * dtype.itemsize
+    claimed: int = math.prod(shape) * dtype.itemsize
     if n_bytes is not None and claimed > n_bytes:
         raise ValueError(f"{source} claims {claimed} bytes of data but holds {n_bytes}: it is damaged.")
-    if n_bytes is not None and claimed > memory_limit():
+    return claimed
+
+
+def _refuse_bombs(path: Path, unpacked: int) -> None:
+    """Refuse an archive whose arrays fill the memory, or that is next to nothing blown up to a lot."""
+    remedy = "Save the votes as npy, which is read without loading all of it."
+    if unpacked > memory_limit():
+        raise ValueError(f"it unpacks to {unpacked} bytes, more than half of this machine's memory. {remedy}")
+    if unpacked > max(LARGEST_UNPACKED, MOST_BLOWN_UP * path.stat().st_size):
         raise ValueError(
-            f"{source} unpacks to {claimed} bytes, more than half of this machine's memory. Save it as npy, "
-            "which is read without loading all of it."
+            f"it unpacks to {unpacked} bytes, more than {MOST_BLOWN_UP} times its size, as bombs do. {remedy}"
         )
 
 

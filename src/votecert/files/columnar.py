@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from votecert.files.arrays import memory_limit
 from votecert.files.columns import Columns, refuse_width
 from votecert.files.delimited import Progress
 from votecert.files.labels import LabelBook
@@ -41,14 +42,24 @@ def read_parquet(
             refuse_width(len(names), str(path))
             stack = make_stack(names)
             used = _used_names(stack.columns, file.schema_arrow, str(path))
+            _refuse_size(n_rows * len(stack.columns.voters), str(path))
             for batch in file.iter_batches(batch_size=max(1, _CELLS_AT_ONCE // len(used)), columns=used):
                 _add_batch(stack, batch, n_rows)
                 if progress is not None:
                     progress(stack.n_rows, n_rows)
             return stack
     except (ArrowException, OSError) as error:
-        first_line = str(error).partition("\n")[0]
+        first_line = str(error).partition("\n")[0].rstrip(".")
         raise ValueError(f"{path} is not a parquet file that can be read: {first_line}.") from None
+
+
+def _refuse_size(n_votes: int, source: str) -> None:
+    """A few bytes of parquet can stand for any number of equal votes."""
+    if n_votes > memory_limit():
+        raise ValueError(
+            f"{source} holds {n_votes} votes, at a byte each more than half of this machine's memory. Read "
+            "fewer columns or rows, or use votecert.read_ballots in Python."
+        )
 
 
 def _add_batch(stack: VoteStack, batch: Any, n_rows: int) -> None:
