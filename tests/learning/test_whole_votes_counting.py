@@ -44,6 +44,8 @@ KINDS = {
     "binary": lambda seed: some_ballots(seed, 2, abstain=False),
     "plural": lambda seed: some_ballots(seed, 4, abstain=False),
     "abstaining": lambda seed: some_ballots(seed, 2, abstain=True),
+    "more classes than voters": lambda seed: some_ballots(seed, 9, abstain=False),
+    "more classes than abstaining voters": lambda seed: some_ballots(seed, 9, abstain=True),
     "one class": lambda seed: some_ballots(seed, 1, abstain=False),
     "soft": lambda seed: some_scores(seed, 3),
     "soft, two classes": lambda seed: some_scores(seed, 2),
@@ -132,3 +134,9 @@ def test_judge_finds_the_smallest_bound():
 def test_judge_of_a_sample_counts_errors_for_all_rows():
     judge = Judge(n_rows=1000, log_share=np.log(0.05), scale=4.0)
     assert judge.risk(25, 0.0) == pytest.approx(float(clopper_pearson_upper(100, 1000, np.log(0.05))))
+
+
+def test_rows_of_soft_votes_are_few_where_constants_would_fill_the_memory():
+    scores = some_scores(0, 30)  # 4 voters, but 30 constants
+    assert SoftElectorate(scores, most_entries=34 * 30 * 7).values.shape == (7, 34, 30)
+    assert SoftElectorate(scores).n_rows == 50

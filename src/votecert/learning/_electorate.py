@@ -259,15 +259,43 @@ class PluralElectorate(HardElectorate):
     def errors_of_many(self, candidates: Ints) -> Ints:
         weights = self.by_column(candidates).T.astype(self._float)
         errors = np.zeros(len(candidates), dtype=np.int64)
+        voters = np.setdiff1d(np.arange(self.n_columns), self.column_of[self.n_voters :])
         for rows in row_blocks(len(self.labels), max(len(candidates), self.n_columns)):
-            winner = np.full((len(self.labels[rows]), len(candidates)), -1)
-            most = np.zeros(winner.shape, dtype=self._float)
-            for k in range(self.n_classes):
-                total = (self.codes[rows] == k).astype(self._float) @ weights
-                winner[total > most] = k
-                np.maximum(most, total, out=most)
+            if len(voters) < self.n_classes:
+                winner = self._winners_by_voter(rows, weights, voters)
+            else:
+                winner = self._winners_by_class(rows, weights)
             errors += self.weighed(winner != self.labels[rows, None], rows)
         return errors
+
+    def _winners_by_class(self, rows: slice, weights: npt.NDArray[Any]) -> Ints:
+        """Winners of candidates with these weights of the columns, (rows, J), -1 where nobody votes."""
+        winner = np.full((len(self.labels[rows]), weights.shape[1]), -1)
+        most = np.zeros(winner.shape, dtype=self._float)
+        for k in range(self.n_classes):
+            total = (self.codes[rows] == k).astype(self._float) @ weights
+            winner[total > most] = k
+            np.maximum(most, total, out=most)
+        return winner
+
+    def _winners_by_voter(self, rows: slice, weights: npt.NDArray[Any], voters: npt.NDArray[np.intp]) -> Ints:
+        """The same where classes outnumber voters.
+
+        Only a class that some voter votes for can win, or the first of those with most constant votes.
+        """
+        codes = self.codes[rows][:, voters]
+        constants = weights[self.column_of[self.n_voters :]]
+        leader = np.argmax(constants, axis=0)
+        most = np.tile(constants.max(axis=0), (len(codes), 1))
+        winner = np.where(most > 0, leader, -1)
+        constants = np.vstack([constants, np.full(weights.shape[1], -np.inf, dtype=self._float)])
+        for own in codes.T:
+            alike = (codes == own[:, None]).astype(self._float)
+            total = alike @ weights[voters] + constants[own]  # minus infinity where the voter abstains
+            better = (total > most) | ((total == most) & (own[:, None] < winner))
+            winner = np.where(better, own[:, None].astype(np.int64), winner)
+            np.maximum(most, total, out=most)
+        return winner
 
 
 def _whole(counts: npt.NDArray[Any]) -> Ints:

@@ -26,7 +26,8 @@ class SoftElectorate:
     def __init__(self, scores: Scores, most_entries: int | None = None) -> None:
         order = _content_order(scores)
         if most_entries is not None:
-            order = order[: max(1, most_entries // scores.values[0].size)]
+            entries_a_row = (scores.n_voters + scores.n_classes) * scores.n_classes
+            order = order[: max(1, most_entries // entries_a_row)]
         c = scores.n_classes
         constants = np.broadcast_to(np.eye(c, dtype=scores.values.dtype), (len(order), c, c))
         self.values = np.concatenate([scores.values[order], constants], axis=1)

@@ -17,7 +17,7 @@ row, and keeps its proportion to the others when everybody votes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,10 @@ from scipy.special import expit
 
 from votecert.learning._electorate import BinaryElectorate, PluralElectorate
 from votecert.learning._soft_electorate import SoftElectorate
+from votecert.learning._watch import Watch
 
 Floats = npt.NDArray[np.float64]
+Loss = Callable[[Floats], tuple[float, Floats]]
 Fittable = BinaryElectorate | PluralElectorate | SoftElectorate
 
 
@@ -67,16 +69,20 @@ class StackingProblem:
     """
 
     design: Any
-    loss: Callable[[Floats], tuple[float, Floats]]
+    loss: Loss
     penalised: Floats
 
 
 def stacking_weights(
-    electorate: Fittable, penalties: Sequence[Penalty] = PENALTIES, *, missing_is_unasked: bool = False
+    electorate: Fittable,
+    penalties: Sequence[Penalty] = PENALTIES,
+    *,
+    missing_is_unasked: bool = False,
+    watch: Watch | None = None,
 ) -> list[Floats]:
     """Weights of voters and constants, (d + c,), for each penalty; some class has no constant votes."""
     problem = stacking_problem(electorate, missing_is_unasked=missing_is_unasked)
-    found = [electorate.by_voter(x) for x in stacking_path(problem, penalties)]
+    found = [electorate.by_voter(x) for x in stacking_path(problem, penalties, watch=watch)]
     for weights in found:
         weights[electorate.n_voters :] -= weights[electorate.n_voters :].min()
     return found
@@ -134,7 +140,10 @@ def softmax_loss(totals: Floats, labels: npt.NDArray[np.intp], share: Floats) ->
 
 
 def stacking_path(
-    problem: StackingProblem, penalties: Sequence[Penalty], max_iterations: int = 200
+    problem: StackingProblem,
+    penalties: Sequence[Penalty],
+    max_iterations: int = 200,
+    watch: Watch | None = None,
 ) -> list[Floats]:
     """Weights of the columns for each penalty, each started from the one before.
 
@@ -146,12 +155,24 @@ def stacking_path(
     >>> bool(strong[1] == 0.0 < strong[0] < weak[0])
     True
     """
+    if watch is not None:
+        problem = replace(problem, loss=_watched(problem.loss, watch))
     x = np.zeros(problem.design.shape[1])
     path = []
     for penalty in penalties:
         x = _solve(problem, penalty, x, max_iterations)
         path.append(x)
     return path
+
+
+def _watched(loss: Loss, watch: Watch) -> Loss:
+    """The same loss, but computing it ends when the time is over."""
+
+    def watched(predicted: Floats) -> tuple[float, Floats]:
+        watch.check()
+        return loss(predicted)
+
+    return watched
 
 
 def _solve(problem: StackingProblem, penalty: Penalty, start: Floats, max_iterations: int) -> Floats:

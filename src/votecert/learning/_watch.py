@@ -51,5 +51,9 @@ class Watch:
                 "seconds": self.seconds,
             }
             self.callback(news)
+        self.check()
+
+    def check(self) -> None:
+        """End the search when its time is over."""
         if self.time_budget is not None and self.seconds > self.time_budget:
             raise OutOfTime

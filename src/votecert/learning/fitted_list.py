@@ -58,7 +58,7 @@ def fit_list(
     single = np.zeros(d + c)
     single[np.argmax(log_odds[:d]) if missing_is_unasked else np.argmin(electorate.voter_errors())] = 1.0
     watch.tell("fitted list")
-    stacked = stacking_weights(electorate, missing_is_unasked=missing_is_unasked)
+    stacked = stacking_weights(electorate, missing_is_unasked=missing_is_unasked, watch=watch)
     weights = [single, log_odds, *stacked]
     watch.tell("fitted list")
     return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}

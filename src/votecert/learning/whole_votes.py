@@ -149,7 +149,7 @@ class _Learner:
         judge = Judge(m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows)
         descent = Descent(voters, PriorScores(self.bound.prior, d, c), judge, self.watch, self.found)
         descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
-        weights = [log_odds_weights(voters), *stacking_weights(voters.part(FITTED_ENTRIES))]
+        weights = [log_odds_weights(voters), *stacking_weights(voters.part(FITTED_ENTRIES), watch=self.watch)]
         descent.run(rounded_votes(weights, d), _DESCENTS)
         descent.polish()
 
