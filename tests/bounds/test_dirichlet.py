@@ -14,9 +14,10 @@ from scipy.special import betainc, betaincinv
 
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
-from votecert.bounds._centres import centre_of, distance, other_centres
+from votecert.bounds._centres import Surroundings, centre_of, centres, distance
 from votecert.bounds._row_losses import EXPONENTS, RowVotes, mean_loss_upper
 from votecert.bounds._row_search import central_losses
+from votecert.bounds._subset_sums import smallest_winning_weight
 from votecert.bounds.base import Terms
 from votecert.bounds.dirichlet import Dirichlet
 from votecert.numerics import beta_cdf, dirichlet_kl, log_maurer, mixture_inverse
@@ -61,7 +62,7 @@ def test_a_sampled_vote_shares_every_error_with_chance_p(loss, n_classes, choice
         theta = rng.dirichlet(np.ones(d)) if d < 4 else np.full(4, 0.25)
         K, g = 25.0, 0.05
         centre = centre_of(theta, choice)
-        tie = bound._tie(theta, n_classes, distance(theta, centre))
+        tie = bound._tie(smallest_winning_weight(theta, n_classes), distance(theta, centre))
         p = float(beta_cdf(0.5 + g, K * tie[0], K * tie[1]))
         xi = rng.dirichlet(np.maximum(K * centre, 1e-300), size=20_000)
         for votes in itertools.product(range(n_classes), repeat=d):
@@ -95,9 +96,29 @@ def test_tiny_weights_do_not_spoil_a_certificate():
     assert found.risk == pytest.approx(without.risk, rel=1e-3)
 
 
-def test_even_weights_have_one_centre():
-    assert other_centres(np.full(10, 0.1)) == []
-    assert {} not in other_centres(np.array([0.99, 0.01, 0.0]))
+def test_clear_majorities_need_not_be_sampled_from_the_weights():
+    """All rows are won by far: the uniform vote wins them too, and it costs nothing to sample."""
+    rng = np.random.default_rng(3)
+    theta = rng.dirichlet(np.full(60, 2.0))
+    votes = (rng.random((3000, 60)) < 0.97).astype(int)
+    rows, bound = Ballots.from_votes(votes, np.ones(3000, dtype=int), classes=[0, 1]), Dirichlet()
+    around_the_weights = bound.at(rows, theta, DELTA, bound.search(rows, theta, DELTA, None))
+    found = bound.evaluate(rows, theta, DELTA)
+    assert found.terms.choice["smoothed"] > 0.2
+    assert found.risk < 0.5 * around_the_weights.risk
+
+
+def test_class_votes_around_centres_are_those_of_the_centres():
+    rows, theta = ballots("three classes"), weights("uneven", 10)
+    theta[:2] *= 0.001
+    theta /= theta.sum()
+    choices = centres(theta)
+    assert len(choices) > 6
+    for choice in choices:
+        votes = Surroundings(rows, theta).votes(choice)
+        direct = RowVotes.of(rows, centre_of(theta, choice))
+        np.testing.assert_allclose(votes.right, direct.right, atol=1e-12)
+        np.testing.assert_allclose(votes.rivals, direct.rivals, atol=1e-12)
 
 
 def test_the_refuted_example_is_not_certified():
@@ -346,7 +367,8 @@ def test_search_is_as_good_as_a_dense_grid(where):
     ]
     kl = dirichlet_kl(K[:, None, None] * theta, np.multiply.outer(bound.prior_scales, np.ones(d)))
     complexity = ((kl + prices) / m).min(axis=1)
-    tie, votes = bound._tie(theta, rows.n_outputs), RowVotes.of(rows, theta)
+    tie = bound._tie(smallest_winning_weight(theta, rows.n_outputs))
+    votes = RowVotes.of(rows, theta)
     best = 1.0
     for margin in bound.margins:
         losses = np.concatenate(

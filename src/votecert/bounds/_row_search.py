@@ -21,6 +21,9 @@ CONCENTRATIONS = (0.05, 1e8)
 COARSE = 32
 """Points of the first pass over K."""
 
+GLANCED, GLANCED_BLOCKS = 12, 64
+"""Points of K, and blocks of rows, for a glance."""
+
 FINALISTS = (6, 2, 1)
 """Valleys in the running: before the first of the finer passes, and after each of them."""
 
@@ -95,9 +98,9 @@ def rough_losses(votes: RowVotes, K: Floats, margins: Floats, exponent: float) -
     centre = np.arcsin(np.sqrt(np.clip(votes.right[:, None] / together, 0, 1)))
     threshold = np.minimum(1, 0.5 + margins[:, None, None] * together**-exponent)
     distance = (np.arcsin(np.sqrt(threshold)) - centre) * 2 * np.sqrt(together)
-    there = votes.rivals > 0
-    losses = [np.minimum(1, (ndtr(np.sqrt(k) * distance) * there).sum(axis=2)) @ votes.share for k in K]
-    return np.asarray(np.minimum(1, np.stack(losses)))
+    distance[:, votes.right <= 0] = np.inf  # nobody is right: lost for certain, however small K is
+    losses = (ndtr(np.sqrt(K)[:, None, None, None] * distance) * (votes.rivals > 0)).sum(axis=3)
+    return np.asarray(np.minimum(1, np.minimum(1, losses) @ votes.share))
 
 
 def central_losses(votes: RowVotes, K: Floats, margins: Floats, exponent: float) -> Floats:
@@ -149,9 +152,13 @@ class Landscape:
         looked at properly, on ever finer grids.
         """
         K = np.geomspace(*CONCENTRATIONS, COARSE)
-        values, scales = self.rough_values(K, self.rough_losses(K))
+        complexities = self.complexity(K[:, None], np.arange(self.n_scales)[None])
+        losses = rough_losses(sketch(self.votes, ROUGH_BLOCKS), K, self.margins, self.exponent)
+        values = kl_inverse_upper(losses, complexities.min(axis=1)[:, None])
+        with np.errstate(divide="ignore", over="ignore"):  # with no chance of an error nothing is said
+            values = values / self.error_chance(K[:, None], self.margins)
         row, margin = _lowest_valleys(values, FINALISTS[0])
-        centre, scale, step = K[row], scales[row], K[1] / K[0]
+        centre, scale, step = K[row], complexities[row].argmin(axis=1), K[1] / K[0]
         for survivors in FINALISTS[1:]:
             grid = centre[:, None] * step**OFFSETS
             values = self._values(grid, margin[:, None], scale[:, None])
@@ -161,17 +168,14 @@ class Landscape:
             step **= OFFSETS[1] - OFFSETS[0]
         return float(centre[0] * step ** _vertex(values[0])), int(margin[0]), int(scale[0])
 
-    def rough_losses(self, K: Floats) -> Floats:
-        """Rough mean losses for all K (rows) and margins (columns)."""
-        return rough_losses(sketch(self.votes, ROUGH_BLOCKS), K, self.margins, self.exponent)
-
-    def rough_values(self, K: Floats, losses: Floats) -> tuple[Floats, Indices]:
-        """The bound for all K and margins, from such losses, and the best prior scale for each K."""
-        complexities = self.complexity(K[:, None], np.arange(self.n_scales)[None])
-        values = kl_inverse_upper(losses, complexities.min(axis=1)[:, None])
-        with np.errstate(divide="ignore", over="ignore"):  # a chance of zero: nothing is said there
-            values = values / self.error_chance(K[:, None], self.margins)
-        return values, complexities.argmin(axis=1)
+    def glance(self) -> float:
+        """About the lowest value: good enough to compare landscapes, and cheap."""
+        K = np.geomspace(*CONCENTRATIONS, GLANCED)
+        complexities = self.complexity(K[:, None], np.arange(0, self.n_scales, 2)[None]).min(axis=1)[:, None]
+        losses = rough_losses(sketch(self.votes, GLANCED_BLOCKS), K, self.margins, self.exponent)
+        values = losses + complexities + np.sqrt(2 * complexities * losses + complexities**2)
+        with np.errstate(divide="ignore", over="ignore"):
+            return float((values / self.error_chance(K[:, None], self.margins)).min())
 
     def _values(self, K: Floats, margin: Indices, scale: Indices) -> Floats:
         """The bound at the given points."""

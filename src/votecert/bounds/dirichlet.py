@@ -89,17 +89,18 @@ of the population for a known r (with another centre, ``w_y <= r``), so that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, log
+from operator import itemgetter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._centres import centre_of, distance, other_centres
+from votecert.bounds._centres import Surroundings, centre_of, centres, distance, nearby
 from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
-from votecert.bounds._row_search import CONCENTRATIONS, Landscape, sketch
+from votecert.bounds._row_search import Landscape, sketch
 from votecert.bounds._row_slopes import loss_slopes
 from votecert.bounds._subset_sums import (
     FEW_VOTERS,
@@ -139,9 +140,6 @@ MARGINS = (0.0, *(0.4 * 1.6**-j for j in range(14)))
 PRIOR_SCALES = tuple(4.0**power for power in range(-2, 7))
 PRIOR_SHARES = tuple({1.0: 0.5, 4.0**6: 0.1}.get(scale, 0.4 / 7) for scale in PRIOR_SCALES)
 """Default priors: the flat one, sparser ones, and ones near the centre; large scales suit uniform weights."""
-
-FEW_CONCENTRATIONS = 16
-"""Points of K at which centres other than the weights are compared."""
 
 MOST_CONCENTRATED = 1e10
 """Largest K for which the slacks of the special functions are sufficient."""
@@ -219,59 +217,62 @@ class Dirichlet(Bound):
             raise ValueError("A voter can have one complement only.")
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        return self._lowest(self._landscape(ballots, weights, {}, delta, prior))
+        landscape = self._landscapes(ballots, weights, delta, prior)
+        return self._lowest(landscape(sketch(RowVotes.of(ballots, weights)), {}))
 
     def evaluate(
         self, ballots: Ballots, weights: Floats, delta: float, *, prior: Floats | None = None
     ) -> Evaluation:
+        """Bound the risk of the vote with these weights, sampling around them or around another centre."""
         found = super().evaluate(ballots, weights, delta, prior=prior)
-        others = other_centres(weights)
-        if not others:
+        landscape = self._landscapes(ballots, weights, delta, prior)
+        around = Surroundings(ballots, weights)
+
+        def glances(choices: Sequence[Choice]) -> list[tuple[float, Choice]]:
+            return [(landscape(around.votes(choice), choice).glance(), choice) for choice in choices]
+
+        here, *others = glances(centres(weights))
+        best = min(others, key=itemgetter(0), default=here)
+        if best[0] >= here[0]:
             return found
-        K = np.geomspace(*CONCENTRATIONS, FEW_CONCENTRATIONS)
-        losses = self._landscape(ballots, weights, {}, delta, prior).rough_losses(K)
-
-        def rough(centre: Choice) -> float:
-            """About what the centre gives: its losses are nearly those of the weights."""
-            landscape = self._landscape(ballots, weights, centre, delta, prior)
-            return float(landscape.rough_values(K, losses)[0].min())
-
-        centre = min(others, key=rough)
-        choice = self._lowest(self._landscape(ballots, weights, centre, delta, prior)) | centre
+        _, centre = min([best, *glances(nearby(best[1]))], key=itemgetter(0))
+        choice = self._lowest(landscape(sketch(around.votes(centre)), centre)) | centre
         return min(found, self.at(ballots, weights, delta, choice, prior=prior), key=lambda one: one.risk)
 
-    def _landscape(
-        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None
-    ) -> Landscape:
-        """The bound as a function of K, margin and prior scale, for sampling around a centre."""
+    def _landscapes(
+        self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None
+    ) -> Callable[[RowVotes, Choice], Landscape]:
+        """From the class votes around a centre, the bound as a function of K, margin and prior scale."""
         m, d = ballots.n_rows, ballots.n_voters
-        centre = centre_of(weights, choice)
-        alive = centre > 0
-        priors = np.multiply.outer(self.prior_scales, d * categorical_prior(prior, d)[alive])
-        prices = np.array([self._log_price(OUTWARD, centre, scale) for scale in self.prior_scales])
-        tie = self._tie(weights, ballots.n_outputs, distance(weights, centre))
-
-        def complexity(K: Floats, scale: Indices) -> Floats:
-            kl = dirichlet_kl(K[..., None] * centre[alive], priors[scale])
-            return np.asarray((kl + prices[scale] - log(delta)) / m)
+        priors = np.multiply.outer(self.prior_scales, d * categorical_prior(prior, d))
+        top = smallest_winning_weight(weights, ballots.n_outputs)
 
         def invert(loss: Floats, complexity: Floats) -> Floats:
             if self.inequality == "mixture":
                 return mixture_inverse(loss, complexity, m)
             return kl_inverse_upper(loss, complexity + log_maurer(m) / m)
 
-        def error_chance(K: Floats, margin: Floats) -> Floats:
-            return beta_cdf(0.5 + margin, K * tie[0], K * tie[1])
+        def landscape(votes: RowVotes, choice: Choice) -> Landscape:
+            centre = centre_of(weights, choice)
+            alive = centre > 0
+            prices = np.array([self._log_price(OUTWARD, centre, scale) for scale in self.prior_scales])
+            right, rival = self._tie(top, distance(weights, centre))
 
-        return Landscape(
-            votes=sketch(RowVotes.of(ballots, centre)),
-            margins=np.array(self.margins),
-            exponent=EXPONENTS[self.loss],
-            n_scales=len(self.prior_scales),
-            complexity=complexity,
-            invert=invert,
-            error_chance=error_chance,
-        )
+            def complexity(K: Floats, scale: Indices) -> Floats:
+                kl = dirichlet_kl(K[..., None] * centre[alive], priors[scale][..., alive])
+                return np.asarray((kl + prices[scale] - log(delta)) / m)
+
+            return Landscape(
+                votes=votes,
+                margins=np.array(self.margins),
+                exponent=EXPONENTS[self.loss],
+                n_scales=len(self.prior_scales),
+                complexity=complexity,
+                invert=invert,
+                error_chance=lambda K, margin: beta_cdf(0.5 + margin, K * right, K * rival),
+            )
+
+        return landscape
 
     def _lowest(self, landscape: Landscape) -> Choice:
         K, margin, scale = landscape.lowest()
@@ -297,7 +298,8 @@ class Dirichlet(Bound):
         else:
             sampled = ar.kl_inverse_upper(empirical, complexity + ar.log_maurer(terms.n_rows) / terms.n_rows)
         threshold = ar.number(0.5) + margin
-        tie = self._tie(weights, terms.n_outputs, distance(weights, centre))
+        top = smallest_winning_weight(weights, terms.n_outputs)
+        tie = self._tie(top, distance(weights, centre))
         shared = ar.beta_cdf_down(threshold, K * tie[0], K * tie[1])
         floor = ar.number(0)
         if self.complements and terms.n_outputs == 2:
@@ -360,9 +362,11 @@ class Dirichlet(Bound):
             return ar.number(inf)
         return price + ar.log((d - 1) / ar.number(self.subset_share)) + ar.log_binomial(d, int(alive))
 
-    def _tie(self, weights: Floats, n_outputs: int, distance: float = 0.0) -> tuple[float, float]:
-        """The closest error: weights of the true class (rounded up) and of the rival (rounded down)."""
-        top = smallest_winning_weight(weights, n_outputs)
+    def _tie(self, top: float, distance: float = 0.0) -> tuple[float, float]:
+        """The closest error: weights of the true class (rounded up) and of the rival (rounded down).
+
+        ``top`` is the smallest weight of a winning class, ``distance`` that of the centre from the weights.
+        """
         if self.loss != "ratio" and not distance:
             top = max(top, 0.5)
         right = min(top + 4 * MARGIN_SLACK, 1 - top)
