@@ -51,6 +51,7 @@ def displays(fitted) -> list:
         BoundComparisonDisplay.from_estimator(classifier, X, y, bounds=["fo", "dirichlet"]),
         BoundComparisonDisplay.from_predictions(votes, truth, bounds=["fo", "so"]),
         BoundComparisonDisplay.from_table(compare(votes, truth, bounds=["fo"])),
+        BoundComparisonDisplay.from_certificate(certificate, votes, truth, bounds=["fo"]),
         WeightsDisplay.from_estimator(classifier),
         WeightsDisplay.from_certificate(certificate),
         CertificateCurveDisplay.from_estimator(classifier),
@@ -69,6 +70,7 @@ def test_every_display_draws_on_given_axes_or_makes_its_own(fitted):
         display.plot(ax)
         assert display.ax_ is ax
         figure.canvas.draw()
+        pyplot.close("all")
 
 
 def test_every_constructor_can_draw_at_once(fitted):
@@ -126,6 +128,16 @@ def test_what_is_no_guarantee_looks_different_and_says_so():
     claimed = certify(votes, y, weights="uniform", bound="dirichlet-margin-published")
     assert "NOT A GUARANTEE" in texts(MarginDisplay.from_certificate(claimed, votes, y).plot())
     assert "NOT A GUARANTEE" in texts(CertificateCurveDisplay.from_certificate(claimed).plot())
+
+
+def test_bounds_beside_a_certificate_know_where_its_weights_come_from():
+    votes, y = problem()
+    for weights, bounds in (("learn", ["fo", "test-set"]), ("uniform", ["test-set", "fo"])):
+        certificate = certify(votes, y, weights=weights)
+        beside = BoundComparisonDisplay.from_certificate(certificate, votes, y, bounds=["fo", "test-set"])
+        assert [one.bound for one in beside.table] == bounds
+        assert beside.table["test-set"].is_guarantee == (weights == "uniform")
+        assert np.array_equal(beside.table["fo"].weights, certificate.weights)
 
 
 def test_groups_have_bars_of_their_own():

@@ -45,7 +45,7 @@ class Maker:
         if method.id == "test-set" and self.origin == "learned":
             return (
                 "The bound 'test-set' does not cover weights learned on these rows. Use bound='occam', or "
-                "learn the weights on other rows and pass them as an array."
+                "learn the weights on other rows and pass them as an array with fixed_in_advance=True."
             )
         if isinstance(self.rows, Scores) and not method.counts_errors:
             return f"The bound {method.id!r} does not cover soft votes; use 'occam'."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from votecert.certificate import CertificateTable, compare
+from votecert.certificate import Certificate, CertificateTable, compare
 from votecert.display._canvas import (
     BLUE,
     GREY,
@@ -56,6 +56,26 @@ class BoundComparisonDisplay:
     def from_predictions(cls, votes: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
         """Compare bounds on votes and labels; options as for :func:`votecert.compare`."""
         return cls.from_table(compare(votes, y, **options), ax=ax)
+
+    @classmethod
+    def from_certificate(
+        cls, certificate: Certificate, votes: Any, y: Any = None, *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compare bounds for the weights of a certificate, on its own rows.
+
+        Bounds are about the weights only, without the constant votes that "occam" may have added.
+        """
+        own = {
+            "weights": certificate.weights,
+            "delta": certificate.delta,
+            "classes": list(certificate.predictor.classes),
+            "voters": certificate.voters,
+        }
+        table = compare(votes, y, **{**own, **options})
+        # weights that were learned on these rows look given once they are numbers
+        same = tuple(replace(other, origin=certificate.origin) for other in table)
+        ordered = sorted(same, key=lambda other: (not other.is_guarantee, other.risk))
+        return cls.from_table(replace(table, certificates=tuple(ordered)), ax=ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
