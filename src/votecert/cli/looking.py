@@ -21,7 +21,7 @@ FACTORS = (0.25, 0.5, 1, 2, 4)
 def bounds(
     bound: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Show one of them in full.", autocompletion=opt.complete_bound),
+        typer.Argument(metavar="ID", help="Show one of them in full.", autocompletion=opt.complete_bound),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:

@@ -39,7 +39,7 @@ Votes = Annotated[
 ]
 OptionalVotes = Annotated[
     str | None,
-    typer.Argument(metavar="[VOTES]", help="The certified rows, to recount the statistics from them."),
+    typer.Argument(metavar="VOTES", help="The certified rows, to recount the statistics from them."),
 ]
 CertificateFile = Annotated[
     Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written with --json.")
