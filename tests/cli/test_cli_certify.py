@@ -76,7 +76,9 @@ def test_groups_hold_together_and_the_worst_is_gated(invoke, votes, tmp_path):
     assert [one["group"] for one in listed] == ["eu", "us"]
     assert [one["delta"] for one in listed] == [0.025, 0.025]
     assert "Risks hold together" in done.stdout
-    assert "<html" in (tmp_path / "groups.html").read_text()
+    html = (tmp_path / "groups.html").read_text()
+    for heading in ("Group by group", "How clear the votes are", "What other bounds say"):
+        assert heading in html
     risks = sorted(one["risk"] for one in listed)
     gated = invoke("certify", votes, *options, "--max-risk", sum(risks) / 2)
     assert gated.exit_code == 1
@@ -106,6 +108,25 @@ def test_weights_from_learn_go_back_into_certify(invoke, votes, tmp_path):
         assert content["origin"] == "given"
         assert content["terms"]["weights"] == pytest.approx(found["weights"], abs=1e-12)
         assert content["risk"] == pytest.approx(found["risk"], abs=1e-6)
+
+
+def test_weights_that_were_fixed_in_advance(invoke, votes, tmp_path):
+    (tmp_path / "w.csv").write_text("voter,weight\nalice,2\nbob,1\ncarol,1\n")
+    options = (*ROWS, "--weights", "w.csv", "--json", "c.json")
+    risks = {}
+    for said in ((), ("--fixed-in-advance",)):
+        assert invoke("certify", votes, *options, *said).exit_code == 0
+        content = json.loads((tmp_path / "c.json").read_text())
+        risks[content["origin"], content["bound"]] = content["risk"]
+    assert risks["fixed", "test-set"] < risks["given", "dirichlet"]
+    done = invoke("certify", votes, *options, "--bound", "test-set", "--max-risk", 0.9)
+    assert done.exit_code == 2
+    assert "needs a guarantee" in done.stderr
+    done = invoke("compare", votes, *ROWS, "--weights", "w.csv")
+    assert "say --fixed-in-advance if these were" in " ".join(done.stdout.split())
+    done = invoke("certify", votes, *ROWS, "--fixed-in-advance")
+    assert done.exit_code == 2
+    assert "cannot be --fixed-in-advance" in done.stderr
 
 
 def test_learning_options_reach_the_library(invoke, votes, tmp_path):

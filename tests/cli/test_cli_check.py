@@ -155,6 +155,13 @@ def test_groups_need_their_column(invoke, votes, tmp_path):
     assert done.exit_code == 2
     assert "--group" in done.stderr
     assert invoke("report", "g.json").exit_code == 0
+    short = (tmp_path / "votecert-report.html").read_text()
+    assert "How clear the votes are" not in short
+    done = invoke("report", "g.json", votes, *rows, "--group", "region")
+    assert done.exit_code == 0, done.stderr
+    html = (tmp_path / "votecert-report.html").read_text()
+    assert "How clear the votes are" in html
+    assert "Group by group" in html
 
 
 def test_bounds(invoke):

@@ -24,7 +24,7 @@ from votecert.cli.results import (
     write_html,
     write_json,
 )
-from votecert.cli.rows import RowOptions, fallback_of, learning_options, read_rows, weights_of
+from votecert.cli.rows import RowOptions, fallback_of, learning_options, read_rows, rows_of_group, weights_of
 from votecert.files import format_weights, write_atomically
 
 SHOWN_WEIGHTS = 25
@@ -84,12 +84,11 @@ def certify(
     elif json_file != STDOUT:
         show_certificate(result, quiet)
     write_json(json_file, to_json(result), talk)
-    if html is not None and isinstance(result, vc.CertificateTable):
-        worst = max(result, key=lambda certificate: certificate.risk)
-        write_html(html, worst, talk, tables=[result], title=title)
-    elif html is not None:
-        tables = [comparison(result, found.ballots, talk)]
-        write_html(html, result, talk, rows=found.ballots, tables=tables, title=title)
+    if html is not None:
+        worst = max(made, key=lambda certificate: certificate.risk)
+        rows_of_worst = rows_of_group(worst, found)
+        tables = [comparison(worst, rows_of_worst, talk), *([] if worst is result else [result])]
+        write_html(html, worst, talk, rows=rows_of_worst, tables=tables, title=title)
     _end_interrupted(interruption.pressed, talk)
     gate(made, max_risk)
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import votecert as vc
-from votecert.ballots import Ballots
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import Code, complain
 from votecert.cli.results import STDOUT, check_outputs, comparison, write_html
-from votecert.cli.rows import RowOptions, read_rows
+from votecert.cli.rows import RowOptions, read_rows, rows_of_group
 from votecert.files import VoteFile, write_atomically
 
 if TYPE_CHECKING:
@@ -65,6 +64,7 @@ def report(
     certificate: opt.CertificateFile,
     votes: opt.OptionalVotes = None,
     label: opt.Label = None,
+    group: opt.Group = None,
     ignore: opt.Ignore = None,
     no_header: opt.NoHeader = False,
     bound: Annotated[
@@ -113,7 +113,8 @@ def report(
         return
     rows = None
     if votes is not None:
-        rows = read_rows(_rows_of(chosen, votes, label, None, ignore, not no_header), talk).ballots
+        found = read_rows(_rows_of(chosen, votes, label, group, ignore, not no_header), talk)
+        rows = rows_of_group(chosen, found)
         tables.append(comparison(chosen, rows, talk))
     write_html(html, chosen, talk, rows=rows, tables=tables, title=title)
 
@@ -148,7 +149,7 @@ def _read(content: Any) -> Certificate:
 def check(certificate: Certificate, found: VoteFile | None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
     try:
-        verdict = certificate.verify(None if found is None else _rows_of_group(certificate, found))
+        verdict = certificate.verify(None if found is None else rows_of_group(certificate, found))
     except Exception as error:
         raise NotVerifiedError(f"it does not verify: {type(error).__name__}: {error}") from None
     if not verdict:
@@ -178,12 +179,6 @@ def _rows_of(
         header,
         certificate.terms.n_outputs > certificate.terms.n_classes,
     )
-
-
-def _rows_of_group(certificate: Certificate, found: VoteFile) -> Ballots:
-    if certificate.group is None or found.groups is None:
-        return found.ballots
-    return found.ballots.subset(found.groups == certificate.group)
 
 
 def _chosen(certificates: list[Certificate], source: str) -> tuple[Certificate, list[CertificateTable]]:

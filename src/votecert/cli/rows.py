@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from votecert.ballots import Ballots
 from votecert.cli.console import Talk, plain
 from votecert.files import VoteFile, read_votes, read_weights
 from votecert.files.labels import typed_texts
+
+if TYPE_CHECKING:
+    from votecert import Certificate
 
 MANY_ABSENT = 20
 """So many labels that are never true hint at a column that is no voter."""
@@ -66,6 +70,13 @@ def read_rows(options: RowOptions, talk: Talk) -> VoteFile:
             "If a column is no voter, leave it out with --ignore."
         )
     return found
+
+
+def rows_of_group(certificate: Certificate, found: VoteFile) -> Ballots:
+    """The rows that a certificate speaks about."""
+    if certificate.group is None or found.groups is None:
+        return found.ballots
+    return found.ballots.subset(found.groups == certificate.group)
 
 
 def weights_of(text: str, found: VoteFile) -> Any:
