@@ -57,6 +57,7 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
+    markdown = markdown.replace("<!-- classes of bounds -->", bounds_classes())
     return markdown.replace("<!-- table of bounds -->", bounds_table())
 
 
@@ -104,6 +105,14 @@ def bounds_table() -> str:
             f"| {'yes' if learnable else ''} | {sources} |"
         )
     return "\n".join(lines)
+
+
+def bounds_classes() -> str:
+    """The reference of every registered bound."""
+    from votecert import BOUNDS
+
+    paths = dict.fromkeys(f"{type(bound).__module__}.{type(bound).__name__}" for bound in BOUNDS.values())
+    return "\n\n".join(f"::: {path}\n    options:\n      members: false" for path in paths)
 
 
 THEORY = {"occam": "occam", "dirichlet": "dirichlet"}

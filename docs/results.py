@@ -27,6 +27,7 @@ COMMANDS = {
     "search": ["benchmarks/search.py"],
     "ballots": ["benchmarks/ballots.py"],
     "voters": ["benchmarks/voters.py"],
+    "quickstart": ["docs/try_quickstart.py"],
 }
 
 
@@ -87,8 +88,8 @@ def main() -> None:
     if unknown := set(options.names) - set(COMMANDS):
         parser.error(f"no such block: {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
     for name in options.names or [name for name in COMMANDS if name != "reference" or options.votes]:
-        if name == "reference" and options.votes is None:
-            parser.error("the block 'reference' needs --votes FOLDER")
+        if name == "reference" and not (options.votes and any(options.votes.glob("*.npz"))):
+            parser.error("the block 'reference' needs --votes FOLDER, a folder with npz files")
         text = output(COMMANDS[name], options.votes)
         PAGE.write_text(paste(PAGE.read_text(encoding="utf-8"), name, text), encoding="utf-8")
         if name == "generated":
