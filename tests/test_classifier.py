@@ -197,6 +197,20 @@ def test_objectives_with_real_weights_get_a_prior_from_other_rows():
     assert learned.verify()
 
 
+def test_a_prior_of_real_weights_is_learned_out_of_bag():
+    X, y = load_breast_cancer(return_X_y=True)
+    trees = BaggingClassifier(DecisionTreeClassifier(max_depth=3), 15, max_features=0.5, random_state=0)
+    options = {"objective": "f2", "random_state": 0}
+    learned = CertifiedVotingClassifier(trees, prior="oob", **options).fit(X, y).certificate_
+    flat = CertifiedVotingClassifier(trees, prior="none", **options).fit(X, y).certificate_
+    assert learned.terms.n_rows == flat.terms.n_rows == round(0.5 * len(y))
+    assert flat.terms.prior is None
+    assert min(learned.terms.prior) > 0
+    assert np.ptp(learned.terms.prior) > 0.5
+    assert learned.risk < flat.risk
+    assert learned.verify()
+
+
 def test_another_bound_can_certify_learned_weights():
     X, y = make_classification(600, random_state=0)
     fitted = CertifiedVotingClassifier(FOREST, objective="f2", bound="dirichlet", random_state=0).fit(X, y)

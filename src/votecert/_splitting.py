@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +13,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from votecert._panels import panel_of
+from votecert.ballots import Ballots
+from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound
 from votecert.learning.learn import learn
+from votecert.oob import lowest_weights
 from votecert.stumps import DecisionStumps
 
 Floats = NDArray[np.float64]
@@ -123,8 +127,8 @@ def where_to_learn(prior: Prior, ensemble: Any, *, voting: str, fixed: bool, has
         raise ValueError(
             "prior='oob' is for hard votes; use prior='cv', 'split' or 'none' with voting='soft'."
         )
-    if prior in ("oob", "split") and not has_list:
-        raise ValueError(f"prior={prior!r} is for the objective 'occam'; others take 'cv' or 'none'.")
+    if prior == "split" and not has_list:
+        raise ValueError("prior='split' is for the objective 'occam'; others take 'cv', 'oob' or 'none'.")
     if prior != "auto":
         return prior
     source = panel_of(ensemble).source
@@ -138,9 +142,21 @@ def prior_centre(votes: NDArray[Any], y: NDArray[Any], objective: str | Bound, *
 
     The mixture keeps the prior of every voter positive: a voter that did badly there is not lost.
     """
-    weights = learn(votes, y, objective=objective, **options).weights
-    d = len(weights)
-    return np.asarray((1 - UNIFORM_SHARE) * d * weights + UNIFORM_SHARE)
+    return _around(learn(votes, y, objective=objective, **options).weights)
+
+
+def out_of_bag_centre(votes: NDArray[Any], y: NDArray[Any], *, classes: NDArray[Any], delta: float) -> Floats:
+    """The same from out-of-bag votes: weights with a small bound on the errors of pairs of voters.
+
+    Other objectives would take a vote that is missing in the bag for a wrong one.
+    """
+    ballots = Ballots.from_votes(votes, y, classes=classes, can_abstain=True)
+    pairs: Any = replace(BOUNDS["so"], out_of_bag=True)  # type: ignore[call-arg]
+    return _around(lowest_weights(ballots, pairs, delta, None))
+
+
+def _around(weights: Floats) -> Floats:
+    return np.asarray((1 - UNIFORM_SHARE) * len(weights) * weights + UNIFORM_SHARE)
 
 
 def out_of_fold(

@@ -17,6 +17,7 @@ from votecert._classifier_parts import check_parameters, fitted_voters, read_lab
 from votecert._splitting import (
     Indices,
     Prior,
+    out_of_bag_centre,
     out_of_fold,
     prior_centre,
     split_rows,
@@ -54,7 +55,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         Where the prior is learned: the list of fitted votes of "occam", or the centre of the prior of an
         objective with real-valued weights. "cv": on out-of-fold votes of the fitting rows, for which the
         ensemble is fitted five more times; "oob": on the votes of bagged members on fitting rows outside
-        their bags ("occam" only); "split": on a quarter of the certifying rows ("occam" only); "none":
+        their bags; "split": on a quarter of the certifying rows ("occam" only); "none":
         nowhere. "auto" is "cv" for members that differ in kind (those of VotingClassifier and
         StackingClassifier, and stumps), otherwise "split" for "occam" and "none" for the rest: the trees of a
         forest are hardly worth weighing, and "oob" was measured to be no better than "split" for them.
@@ -241,7 +242,10 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             return options
         if where == "oob":
             votes = out_of_bag_votes(self.estimator_, _safe_indexing(X, fitting), n_jobs=self.n_jobs)
-            return {**options, "prior_votes": votes, "prior_y": y[fitting]}
+            if has_list:
+                return {**options, "prior_votes": votes, "prior_y": y[fitting]}
+            centre = out_of_bag_centre(votes, y[fitting], classes=self.classes_, delta=self.delta)
+            return {**options, "prior": centre}
 
         def ask(fit: Indices, asked: Indices) -> NDArray[Any]:
             return self._ask(fitted_on(fit), _safe_indexing(X, asked))

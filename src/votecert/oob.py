@@ -109,7 +109,7 @@ def certify_oob(
     ballots = Ballots.from_votes(votes, labels, can_abstain=True)
     learning = isinstance(weights, str) and weights == "learn"
     if learning:
-        weights = _lowest(ballots, method, delta, read_prior(prior, ballots.n_voters))
+        weights = lowest_weights(ballots, method, delta, read_prior(prior, ballots.n_voters))
     found: Certificate = certify(ballots, weights=weights, bound=method, delta=delta, prior=prior)
     return replace(found, origin="learned") if learning else found
 
@@ -132,8 +132,8 @@ def _bagged(forest: Any, labels: npt.NDArray[Any]) -> Any:
     return ensemble
 
 
-def _lowest(ballots: Ballots, bound: Bound, delta: float, prior: Floats | None) -> Floats:
-    """Weights with a small bound: descents at a fixed choice, and the best choice again in between."""
+def lowest_weights(ballots: Ballots, bound: Bound, delta: float, prior: Floats | None) -> Floats:
+    """Weights with a small out-of-bag bound: descents at a fixed choice, and the best choice in between."""
     rows = cast(Ballots, OutOfBagTallies(ballots))  # counts once; all that these bounds ask for
 
     def value_and_gradient(x: Floats) -> tuple[float, Floats]:
