@@ -1,4 +1,7 @@
-"""The installed command as others see it: processes, signals, pipes, full disks."""
+"""The installed command as others see it: processes, signals, pipes, full disks.
+
+The other tests of the command line go through the same entry point in this process, which costs less.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,14 @@ import votecert as vc
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits as POSIX has them")
 
 
-def test_every_command_once(run, votes, tmp_path):
+def test_exit_codes_and_streams(run, votes, tmp_path):
     colourful = {"FORCE_COLOR": "1", "NO_COLOR": "1"}
     certify = (*ROWS, "--json", "c.json", "--max-risk")
     for arguments, options, code, words in (
         (["--version"], {}, 0, f"votecert {vc.__version__}"),
         (["certify", votes, *certify, "0.001"], {"env": colourful}, 1, "at most"),
         (["certify", "-", *certify, "0.3", "--quiet"], {"input": jury()}, 0, "0."),
-        (["compare", votes, *ROWS, "--bounds", "fo,so"], {}, 0, "fo"),
-        (["learn", votes, *ROWS], {}, 0, "alice"),
         (["verify", "c.json"], {}, 0, "verifies"),
-        (["report", "c.json", "--markdown", "-"], {}, 0, "## Risk certificate"),
-        (["bounds"], {}, 0, "occam"),
         (["plan", "-t", "0.05", "-e", "0.03", "-n", "5"], {}, 0, "labelled rows"),
     ):
         found, out, err = run(*arguments, **options)

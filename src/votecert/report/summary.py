@@ -92,8 +92,8 @@ def among_groups(certificate: Certificate, table: CertificateTable) -> str:
     if not table.simultaneous or len(table) < 2 or certificate not in table.certificates:
         return ""
     largest = certificate.risk >= max(other.risk for other in table)
-    place = "the largest" if largest else "one"
-    return f"This is {place} of {len(table):,} groups' limits, which hold together with {together(table)}."
+    place = f"{'the largest' if largest else 'one'} of {len(table):,} groups' limits"
+    return f"This is {place}, which hold together with {together(table)} confidence."
 
 
 def together(table: CertificateTable) -> str:
