@@ -23,6 +23,7 @@ COMMANDS = {
     "generated": ["benchmarks/tightness.py"],
     "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER"],
     "times": ["benchmarks/tightness.py", "--times"],
+    "end_to_end": ["benchmarks/end_to_end.py", "10"],
     "certify": ["benchmarks/certify.py"],
     "search": ["benchmarks/search.py"],
     "ballots": ["benchmarks/ballots.py"],
