@@ -107,6 +107,7 @@ def check_in_browser(site: Path) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for viewport in (PHONE, LAPTOP):
             tab = browser.new_page(viewport=viewport)  # type: ignore[arg-type]
+            tab.set_default_timeout(180_000)  # a busy machine is no failure
             tab.on("request", lambda request: asked.append(request.url))
             for path in sorted(site.rglob("*.html")):
                 tab.goto(path.as_uri())
