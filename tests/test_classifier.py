@@ -386,3 +386,20 @@ def test_bad_data_say_what_to_do():
         CertifiedVotingClassifier(SMALL).fit(X, np.where(y == 0, np.nan, y))
     with pytest.raises(ValueError, match="minimum of 4"):
         CertifiedVotingClassifier(SMALL).fit(X[:3], [0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        None,
+        RandomForestClassifier(8),
+        VotingClassifier([("a", RandomForestClassifier(3)), ("b", DecisionTreeClassifier(max_features=2))]),
+    ],
+)
+def test_the_seed_of_the_classifier_seeds_the_ensemble(estimator):
+    X, y = make_classification(300, flip_y=0.2, random_state=1)
+    first, second = (CertifiedVotingClassifier(estimator, random_state=7).fit(X, y) for _ in range(2))
+    assert first.certificate_.to_json() == second.certificate_.to_json()
+    assert np.array_equal(first.votes(X), second.votes(X))
+    if estimator is not None:
+        assert "random_state=7" not in repr(estimator)  # the caller's ensemble stays as it was

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -43,6 +44,23 @@ def check_parameters(classifier: Any) -> None:
         for used in (objective, bound):
             if used is not None and not used.counts_errors:
                 raise ValueError(f"The bound {used.id!r} does not cover soft votes; use 'occam'.")
+
+
+def seeded(ensemble: Any, seed: int) -> Any:
+    """A clone with the seed wherever a ``random_state`` was left to chance.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> seeded(BaggingClassifier(DecisionTreeClassifier(random_state=3)), 7)
+    BaggingClassifier(estimator=DecisionTreeClassifier(random_state=3), random_state=7)
+    """
+    copy = clone(ensemble)
+    given = copy.get_params()
+    left = [name for name in given if name.split("__")[-1] == "random_state" and given[name] is None]
+    copy.set_params(**dict.fromkeys(left, seed))
+    return copy
 
 
 def single_bound(named: str | Bound | None) -> Bound | None:

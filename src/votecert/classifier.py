@@ -13,7 +13,14 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexabl
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
-from votecert._classifier_parts import check_parameters, fitted_voters, read_labels, single_bound, voter_names
+from votecert._classifier_parts import (
+    check_parameters,
+    fitted_voters,
+    read_labels,
+    seeded,
+    single_bound,
+    voter_names,
+)
 from votecert._splitting import (
     Indices,
     Prior,
@@ -64,7 +71,8 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     n_jobs : int, optional
         Members asked at the same time.
     random_state : int, RandomState instance or None, default=None
-        Seed of the split and of the learning. It must not be tuned for a small certificate.
+        Seed of the split, of the learning, and of the ensemble where that has no seed of its own. It must not
+        be tuned for a small certificate.
 
     Attributes
     ----------
@@ -146,7 +154,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         y = read_labels(y, params.get("sample_weight"))
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
-        unfitted = self._ensemble(seed)
+        unfitted = self._ensemble() if self.random_state is None else seeded(self._ensemble(), seed)
         fixed = voters_are_fixed(unfitted)
         everything = np.arange(_num_samples(X))
         fitting, certifying = (everything,) * 2 if fixed else self._split(y, random, params)
@@ -221,8 +229,8 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         weighted = None if weights is None else np.asarray(weights) > 0
         return split_rows(y, self.certify_size, random, weighted)
 
-    def _ensemble(self, seed: int | None = None) -> Any:
-        return RandomForestClassifier(random_state=seed) if self.estimator is None else self.estimator
+    def _ensemble(self) -> Any:
+        return RandomForestClassifier() if self.estimator is None else self.estimator
 
     def _learning_options(
         self, X: Any, y: NDArray[Any], fitting: Indices, fitted_on: Any, seed: int, fixed: bool

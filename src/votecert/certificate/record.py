@@ -135,8 +135,9 @@ class Certificate:
         claim = f"errs on at most {percent(self.risk)} of new rows{where}"
         if not self.is_guarantee:
             return f"NOT A GUARANTEE: {what} {claim}. {self.caveat}"
-        confidence = f"{100 - 100 * self.delta:.12g} %"
-        return f"With confidence {confidence}, {what} (ties go to {TIE_RULE}) {claim}."
+        digits = max(4, 2 - math.floor(math.log10(self.delta)))
+        confidence = 100 - 100 * float(rounded_up(self.delta, digits))
+        return f"With confidence {confidence:.12g} %, {what} (ties go to {TIE_RULE}) {claim}."
 
     @property
     def assumptions(self) -> list[str]:
