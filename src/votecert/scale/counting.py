@@ -31,6 +31,9 @@ from votecert._patterns import (
 from votecert._split import in_fitting_part
 from votecert.ballots import refuse_missing_votes
 
+TABLE_KEYS = 1 << 22
+"""Up to so many possible rows, counts are added in a table."""
+
 
 @dataclass(frozen=True)
 class Declaration:
@@ -218,12 +221,28 @@ def count_patterns(block: PackedBlock | None, start: int, declared: Declaration)
     """
     if block is None:
         return None
-    first, counts, pattern_of_row = unique_words(block.words, block.layout.row_bits)
-    fitting = np.zeros_like(counts)
+    fits = np.zeros(len(block), dtype=bool)
     if declared.split > 0:
-        chosen = in_fitting_part(len(block), declared.split, declared.seed, start=start)
-        fitting += np.bincount(pattern_of_row[chosen], minlength=len(counts))
+        fits[:] = in_fitting_part(len(block), declared.split, declared.seed, start=start)
+    if block.layout.row_bits < 64:
+        return _sorted_patterns(block, fits)
+    first, counts, pattern_of_row = unique_words(block.words, block.layout.row_bits)
+    fitting = np.bincount(pattern_of_row[fits], minlength=len(counts))
     return PatternCounts(block.layout, block.words.take(first, axis=0), counts, fitting)
+
+
+def _sorted_patterns(block: PackedBlock, fits: npt.NDArray[np.bool_]) -> PatternCounts:
+    """The patterns of rows of one word, by sorting them with the flag as last bit: no table, no order."""
+    keys = (block.words[:, 0] << np.uint64(1)) | fits
+    keys = np.sort(keys.astype(np.uint32) if block.layout.row_bits < 32 else keys)
+    words = keys >> np.array(1, keys.dtype)
+    starts = np.flatnonzero(np.append(True, words[1:] != words[:-1]))
+    return PatternCounts(
+        block.layout,
+        words[starts].astype(np.uint64)[:, None],
+        np.diff(starts, append=len(words)).astype(np.int64),
+        np.add.reduceat(keys & np.array(1, keys.dtype), starts, dtype=np.int64),
+    )
 
 
 def join_counts(parts: Sequence[PatternCounts]) -> PatternCounts:
@@ -241,6 +260,8 @@ def join_counts(parts: Sequence[PatternCounts]) -> PatternCounts:
     if len(parts) == 1:
         return parts[0]
     parts = [part.laid_out(layout) for part in parts]
+    if 1 << layout.row_bits <= min(TABLE_KEYS, 4 * sum(len(part.counts) for part in parts)):
+        return _added_in_a_table(parts, layout)
     words = np.concatenate([part.words for part in parts])
     first, _, pattern = unique_words(words, layout.row_bits)
     totals = [
@@ -249,6 +270,17 @@ def join_counts(parts: Sequence[PatternCounts]) -> PatternCounts:
         for values in ([part.counts for part in parts], [part.fitting for part in parts])
     ]
     return PatternCounts(layout, words.take(first, axis=0), *totals)
+
+
+def _added_in_a_table(parts: Sequence[PatternCounts], layout: Layout) -> PatternCounts:
+    """Patterns of few bits: each has its place in a table, where counts add up."""
+    counts, fitting = (np.zeros(1 << layout.row_bits, dtype=np.int64) for _ in range(2))
+    for part in parts:
+        keys = part.words[:, 0].astype(np.intp)
+        counts[keys] += part.counts  # no key is twice in a part
+        fitting[keys] += part.fitting
+    present = np.flatnonzero(counts)
+    return PatternCounts(layout, present.astype(np.uint64)[:, None], counts[present], fitting[present])
 
 
 def n_rows_of(rows: Any) -> int:
