@@ -177,7 +177,7 @@ def study_voters(scale: float) -> None:
 def study_classes(scale: float) -> None:
     """Growth with the classes."""
     head("classes, 10 voters")
-    rows = int(5 * MILLION * scale)
+    rows = int(2 * MILLION * scale)
     for classes in (2, 3, 5, 10):
         line(f"{rows} rows, {classes} classes", rows, alone("blocks", rows, 10, classes))
 
@@ -185,7 +185,7 @@ def study_classes(scale: float) -> None:
 def study_disk(scale: float) -> None:
     """Rows that do not repeat: patterns go to disk."""
     head("100 voters: hardly any row repeats")
-    for millions in (5, 20):
+    for millions in (2, 8):
         rows = int(millions * MILLION * scale)
         found = alone("blocks", rows, 100)
         line(f"{rows} rows, {found['kind']}", rows, found)

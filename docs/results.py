@@ -1,9 +1,10 @@
-"""Run the benchmarks and write what they print into ``docs/results.md``, with a figure of the certificates.
+"""Run the benchmarks and write what they print into the documentation, with a figure of the certificates.
 
     python docs/results.py [NAME ...] [--votes FOLDER]
 
-Each block of that page between ``<!-- NAME -->`` and ``<!-- end -->`` is the output of one command, which
-the block shows. Without names all are run, except the one that needs the folder of votes when none is given.
+Each block of ``docs/results.md`` and ``docs/scale.md`` between ``<!-- NAME -->`` and ``<!-- end -->`` is the
+output of one command, which the block shows. Without names all are run, except the one that needs the folder
+of votes when none is given.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "results.md"
+PAGES = (ROOT / "docs" / "results.md", ROOT / "docs" / "scale.md")
 FIGURE = ROOT / "docs" / "images" / "tightness.png"
 
 COMMANDS = {
@@ -28,6 +29,7 @@ COMMANDS = {
     "search": ["benchmarks/search.py"],
     "ballots": ["benchmarks/ballots.py"],
     "voters": ["benchmarks/voters.py"],
+    "scale": ["benchmarks/scale.py"],
     "quickstart": ["docs/try_quickstart.py"],
 }
 
@@ -42,14 +44,17 @@ def output(command: list[str], folder: Path | None) -> str:
     return "\n".join(line.rstrip() for line in done.stdout.splitlines())
 
 
-def paste(page: str, name: str, text: str) -> str:
-    """The page with a new block of this name."""
+def paste(name: str, text: str) -> str:
+    """Write a new block of this name into the page that has one; return the page."""
     shown = " ".join(["OMP_NUM_THREADS=1 python", *COMMANDS[name]])
     block = f"<!-- {name} -->\n```text\n$ {shown}\n{text}\n```\n<!-- end -->"
-    new, found = re.subn(rf"<!-- {name} -->.*?<!-- end -->", lambda _: block, page, flags=re.DOTALL)
-    if not found:
-        raise SystemExit(f"{PAGE} has no block {name!r}.")
-    return new
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        page, found = re.subn(rf"<!-- {name} -->.*?<!-- end -->", lambda _: block, page, flags=re.DOTALL)
+        if found:
+            path.write_text(page, encoding="utf-8")
+            return page
+    raise SystemExit(f"No page has a block {name!r}.")
 
 
 def read_table(page: str, name: str) -> list[tuple[str, float, float, float]]:
@@ -82,7 +87,7 @@ def draw(page: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Run the benchmarks and write docs/results.md.")
+    parser = argparse.ArgumentParser(description="Run the benchmarks and write their results into the pages.")
     parser.add_argument("names", nargs="*", help="which blocks; all by default")
     parser.add_argument("--votes", type=Path, help="folder of .npz files of votes, for the block 'reference'")
     options = parser.parse_args()
@@ -91,10 +96,9 @@ def main() -> None:
     for name in options.names or [name for name in COMMANDS if name != "reference" or options.votes]:
         if name == "reference" and not (options.votes and any(options.votes.glob("*.npz"))):
             parser.error("the block 'reference' needs --votes FOLDER, a folder with npz files")
-        text = output(COMMANDS[name], options.votes)
-        PAGE.write_text(paste(PAGE.read_text(encoding="utf-8"), name, text), encoding="utf-8")
+        page = paste(name, output(COMMANDS[name], options.votes))
         if name == "generated":
-            draw(PAGE.read_text(encoding="utf-8"))
+            draw(page)
 
 
 if __name__ == "__main__":
