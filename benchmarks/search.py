@@ -7,7 +7,7 @@ values: the library's must not be larger.
 
 The votes are synthetic: ten trees on 13 024 rows with the agreement of a forest on the Adult data.
 
-    python benchmarks/search.py [--margins 1000] [--repeat 20]
+    python benchmarks/search.py [--margins 1000] [--repeat 100]
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def timed(function: Callable[[], float], repeat: int) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--margins", type=int, default=1000)
-    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--repeat", type=int, default=100)
     options = parser.parse_args()
     votes, y = forest_like()
     weights = np.random.default_rng(1).dirichlet(np.full(votes.shape[1], 20.0))

@@ -224,9 +224,12 @@ class Dirichlet(Bound):
         self, ballots: Ballots, weights: Floats, delta: float, *, prior: Floats | None = None
     ) -> Evaluation:
         """Bound the risk of the vote with these weights, sampling around them or around another centre."""
-        found = super().evaluate(ballots, weights, delta, prior=prior)
         landscape = self._landscapes(ballots, weights, delta, prior)
         around = Surroundings(ballots, weights)
+
+        def found(centre: Choice) -> Evaluation:
+            choice = self._lowest(landscape(sketch(around.votes(centre)), centre)) | centre
+            return self.at(ballots, weights, delta, choice, prior=prior)
 
         def glances(choices: Sequence[Choice]) -> list[tuple[float, Choice]]:
             return [(landscape(around.votes(choice), choice).glance(), choice) for choice in choices]
@@ -234,10 +237,9 @@ class Dirichlet(Bound):
         here, *others = glances(centres(weights))
         best = min(others, key=itemgetter(0), default=here)
         if best[0] >= here[0]:
-            return found
+            return found({})
         _, centre = min([best, *glances(nearby(best[1]))], key=itemgetter(0))
-        choice = self._lowest(landscape(sketch(around.votes(centre)), centre)) | centre
-        return min(found, self.at(ballots, weights, delta, choice, prior=prior), key=lambda one: one.risk)
+        return min(found({}), found(centre), key=lambda one: one.risk)
 
     def _landscapes(
         self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None
