@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -72,6 +73,10 @@ def start(tmp_path) -> Callable[..., subprocess.Popen[str]]:
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
+            # where the tests run in the background of a shell, children would inherit that Ctrl-C is ignored
+            "preexec_fn": (lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            if os.name == "posix"
+            else None,
         }
         started.append(subprocess.Popen([*command, *map(str, arguments)], **settings | options))
         return started[-1]
