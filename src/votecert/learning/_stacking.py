@@ -201,7 +201,9 @@ def _slope(problem: StackingProblem, x: Floats) -> Floats:
 
 
 def _times(matrix: Any, vector: Floats) -> Floats:
-    return np.asarray(matrix @ vector.astype(np.float32), dtype=np.float64)
+    # BLAS may compute on unused lanes of its registers and report what happens there
+    with np.errstate(all="ignore"):
+        return np.asarray(matrix @ vector.astype(np.float32), dtype=np.float64)
 
 
 def _minimise(
