@@ -16,13 +16,15 @@ from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import noticing_interruption
 from votecert.cli.results import check_outputs, comparison, percent, rounded_up, write_html
 from votecert.datasets import DATA_SETS, DataSet, load
+from votecert.report.summary import counted_errors
+from votecert.report.tables import fixed_vote_limit
 
 if TYPE_CHECKING:
     from votecert import Certificate, CertificateTable
 
 NOTES = {
     "occam": "the certificate's bound, without its list of fitted votes",
-    "test-set": "the limit, had the weights been fixed in advance",
+    "test-set": "the limit, had this vote been fixed in advance",
 }
 """What to say on some lines of the comparison."""
 
@@ -81,7 +83,7 @@ def demo(
         tables.append(comparison(certificates[-1], electorate.ballots, talk))
     _show(electorates, certificates, tables, delta)
     best = min(range(len(certificates)), key=lambda i: certificates[i].risk)
-    data().print(_meaning(electorates[best], certificates[best], tables[best], delta))
+    data().print(_meaning(electorates[best], certificates[best], delta))
     write_html(
         html,
         certificates[best],
@@ -165,37 +167,43 @@ def _show(
         vc.BOUNDS, key=lambda name: min((t[name].risk for t in tables if _has(t, name)), default=2.0)
     )
     for name in order:
-        cells = [_cell(one, name) for one in tables]
+        cells = [_cell(*pair, name) for pair in zip(certificates, tables, strict=True)]
         note = NOTES.get(name, "" if vc.BOUNDS[name].is_guarantee else "not a guarantee")
         shown.add_row(name, *cells, note)
-    errors = [f"{one.empirical_risk:.4f}" for one in certificates]
-    shown.add_row("errors counted", *errors, f"on {electorates[0].ballots.n_rows} rows")
+    errors = ["/".join(map(str, counted_errors(one))) for one in certificates]
+    shown.add_row("errors counted", *errors, "rows; fewer where some of them fitted the vote")
     held = f"confidence {100 * (1 - delta):.6g} %, each line as a whole"
     data().print(f"[bold]The error of the learned votes is at most ... ({held})[/]")
     data().print(shown)
+    moved = [
+        one.name for one, made in zip(electorates, certificates, strict=True) if any(made.predictor.offsets)
+    ]
+    if moved:
+        data().print(
+            f"The learned vote of the {' and the '.join(moved)} has constant voters too; all bounds but "
+            "test-set are compared at the weights alone."
+        )
 
 
 def _has(one: CertificateTable, name: str) -> bool:
     return any(certificate.bound == name for certificate in one)
 
 
-def _cell(one: CertificateTable, name: str) -> str:
-    if not _has(one, name):
+def _cell(certificate: Certificate, others: CertificateTable, name: str) -> str:
+    if not _has(others, name):
         return "-"
-    certificate = one[name]
-    return (
-        rounded_up(certificate.risk)
-        if certificate.is_guarantee
-        else f"[dim]({rounded_up(certificate.risk)})[/]"
-    )
+    # The limit is about the certified vote itself; the other bounds know its weights only.
+    risk = fixed_vote_limit(certificate) if name == "test-set" else others[name].risk
+    return rounded_up(risk) if others[name].is_guarantee else f"[dim]({rounded_up(risk)})[/]"
 
 
-def _meaning(electorate: Electorate, certificate: Certificate, other: CertificateTable, delta: float) -> str:
+def _meaning(electorate: Electorate, certificate: Certificate, delta: float) -> str:
     """What came out, in two sentences."""
-    limit = other["test-set"].risk
+    errors, rows = counted_errors(certificate)
     return (
         f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(electorate.name)} errs "
         f"on at most [bold]{percent(certificate.risk)}[/] of new rows, although its weights were learned on "
-        f"the very {certificate.terms.n_rows} rows that certify it. A fresh test set of as many rows, spent "
-        f"on nothing but testing, could have shown no less than {percent(limit)} with so many errors.\n"
+        f"the very {certificate.terms.n_rows} rows that certify it. A fresh test set, spent on nothing but "
+        f"testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with {errors} "
+        f"errors on {rows} rows.\n"
     )
