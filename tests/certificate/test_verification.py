@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import votecert as vc
 from votecert.certificate.serial import digest
+from votecert.numerics.arithmetic import OUTWARD
 from votecert.scores import Scores
 
 
@@ -86,6 +88,79 @@ def test_a_lower_risk_with_a_fresh_digest_fails(name):
     content["risk"] *= 0.9
     content["digest"] = digest(content)
     assert not vc.Certificate.from_json(json.dumps(content)).verify()
+
+
+def forged(name, path, value):
+    """A certificate with one field edited, everything that follows from it made anew, and a fresh digest."""
+    content = json.loads(CERTIFICATES[name].to_json())
+    place = content
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    content["digest"] = digest(content)
+    certificate = vc.Certificate.from_json(json.dumps(content))
+    assert certificate.intact
+    formula = certificate.method.formula(OUTWARD, certificate.terms)
+    return replace(certificate, risk=min(1.0, float(formula.risk) * (1 + 1e-12)))
+
+
+UNPAID = [
+    ("dirichlet", "margin", 0.123),
+    ("dirichlet", "concentration", 1e11),
+    ("dirichlet-margin", "margin", 0.123),
+    ("dirichlet-margin", "concentration", 1e11),
+    ("dirichlet-stochastic", "margin", 0.123),
+    ("bg", "margin", 0.123),
+    ("bg+", "margin", 0.123),
+    ("bg++", "margin", 0.123),
+    ("bg++", "draws", 7.5),
+    ("bin-margin", "draws", 12345),
+    ("cctnd", "offset", 0.7),
+    ("ccpbb", "offset", 0.123),
+    ("ccpbb", "variance_scale", 0.123),
+    ("ccpbb", "bennett_scale", 0.123),
+    ("f2", "concentration", 1e11),
+    ("learned", "list", "everything"),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "value"), UNPAID)
+def test_a_choice_that_was_not_paid_for_fails(name, field, value):
+    """The number is what the formula gives at that choice, but delta was not shared over such choices."""
+    outcome = forged(name, ("terms", "choice", field), value).verify()
+    assert "cannot be recomputed" in str(outcome)
+
+
+def test_a_member_of_a_list_that_was_not_declared_fails():
+    certificate = CERTIFICATES["learned"]
+    assert certificate.terms.choice["statement"] == "whole"
+    choice = {**certificate.terms.choice, "list": "none", "statement": "list", "member": "log-odds"}
+    terms = replace(certificate.terms, choice=choice)
+    risk = certificate.method.formula(OUTWARD, terms).risk
+    assert "not declared" in str(replace(certificate, terms=terms, risk=float(risk)).verify())
+
+
+def test_a_smaller_delta_than_was_spent_fails():
+    certificate = CERTIFICATES["dirichlet"]
+    less = {name: share / 10 for name, share in certificate.ledger.items()}
+    outcome = replace(certificate, delta=certificate.delta / 10, ledger=less).verify()
+    assert "ledger" in str(outcome)
+    assert "ledger" in str(replace(certificate, ledger={"everything": certificate.delta / 10}).verify())
+
+
+@pytest.mark.parametrize(("name", "outputs", "match"), [("fo", 1, "outputs"), ("bg", 3, "two classes")])
+def test_outputs_that_there_cannot_be_fail(name, outputs, match):
+    certificate = CERTIFICATES[name]
+    terms = replace(certificate.terms, n_outputs=outputs)
+    assert match in str(replace(certificate, terms=terms).verify())
+
+
+def test_weights_that_do_not_sum_to_one_fail():
+    certificate = CERTIFICATES["fo"]
+    terms = replace(certificate.terms, weights=tuple(0.9 * w for w in certificate.terms.weights))
+    risk = certificate.method.formula(OUTWARD, terms).risk
+    outcome = replace(certificate, terms=terms, risk=float(risk) * (1 + 1e-12)).verify()
+    assert "weights" in str(outcome)
 
 
 def test_soft_votes_are_recounted_from_scores():

@@ -37,6 +37,16 @@ class OverMargins(Bound):
 
     margins: tuple[float, ...] = MARGINS
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "margins", tuple(float(margin) for margin in self.margins))
+        if not self.margins or not all(0 < margin < 0.5 for margin in self.margins):
+            raise ValueError("margins must be one or more numbers in (0, 1/2).")
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if terms.choice["margin"] not in self.margins:
+            raise ValueError(f"The margin {terms.choice['margin']!r} is not in the grid.")
+
     def share(self, delta: float) -> float:
         """What one margin of the grid may spend."""
         return delta / len(self.margins)

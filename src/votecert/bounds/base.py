@@ -165,6 +165,15 @@ class Bound(ABC):
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         """Count the numbers the formula needs on the rows, rounded outward."""
 
+    def check_choice(self, terms: Terms) -> None:
+        """Raise a ValueError unless the theorem covers the choice and delta was shared over such choices.
+
+        What :meth:`search` returns always passes; a certificate may come from anybody.
+        """
+        for name, value in terms.choice.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"The {name} {value!r} is not finite.")
+
     @abstractmethod
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         """The bound itself, in the given arithmetic."""
@@ -253,6 +262,7 @@ class Bound(ABC):
 
     def from_terms(self, terms: Terms) -> Evaluation:
         """Evaluate the formula outward on given terms, clip it to [0, 1] and say why if it is vacuous."""
+        self.check_choice(terms)
         value = self.formula(OUTWARD, terms)
         raw = float(value.risk)
         if math.isnan(raw):

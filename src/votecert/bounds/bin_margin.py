@@ -134,10 +134,13 @@ class BinMargin(Bound):
         losses = binomial_tail(T, choice["threshold"], np.clip(1 - right + MARGIN_SLACK, 0, 1))
         return {"empirical": min(1.0, float(share @ losses) + 1e-10 * (1 + T / 1e10))}
 
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if (terms.choice["draws"], terms.choice["threshold"]) not in self.grid:
+            raise ValueError("The number of draws and the threshold are not in the grid.")
+
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, T, k0 = terms.n_rows, terms.choice["draws"], terms.choice["threshold"]
-        if (T, k0) not in self.grid:
-            raise ValueError("The number of draws and the threshold are not in the grid.")
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
         complexity = (T * kl + ar.log(len(self.grid)) + ar.log(1 / ar.number(terms.delta))) / m
         empirical = ar.number(terms.statistics["empirical"])

@@ -90,6 +90,11 @@ class ChebyshevCantelliTandem(JudgesVoters):
     def ledger(self, terms: Terms) -> dict[str, float]:
         return {"tandem error": terms.delta / 2, "Gibbs error": terms.delta / 2}
 
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if not terms.choice["offset"] < 0.5:
+            raise ValueError(f"The offset {terms.choice['offset']!r} is not below 1/2.")
+
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, pairs = (min(int(terms.statistics[name]), terms.n_rows) for name in ("rows", "pair_rows"))
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
@@ -198,6 +203,11 @@ class ChebyshevCantelliBennett(JudgesVoters):
 
     offsets: tuple[float, ...] = OFFSETS
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offsets", tuple(float(mu) for mu in self.offsets))
+        if not self.offsets or not all(mu < 0.5 for mu in self.offsets):
+            raise ValueError("offsets must be one or more numbers below 1/2.")
+
     id: ClassVar[str] = "ccpbb"
     title: ClassVar[str] = "Chebyshev-Cantelli Bennett"
     references: ClassVar[tuple[str, ...]] = ("wu2021", "tolstikhin2013")
@@ -257,6 +267,18 @@ class ChebyshevCantelliBennett(JudgesVoters):
             f"mean at offset {terms.choice['offset']:g}, all g": share / 2,
             f"the other {len(self.offsets) - 1} offsets": terms.delta - share,
         }
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        m, choice = min(int(terms.statistics["pair_rows"]), terms.n_rows), terms.choice
+        if choice["offset"] not in self.offsets:
+            raise ValueError(f"The offset {choice['offset']!r} is not in the grid.")
+        if m <= 1:
+            return
+        for name, grid in {"variance_scale": variance_grid(m), "bennett_scale": bennett_grid(m)}.items():
+            # Another machine may compute the grid with another last digit.
+            if not np.isclose(grid, choice[name], rtol=1e-12, atol=0).any():
+                raise ValueError(f"The {name} {choice[name]!r} is not in the grid.")
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, mu = min(int(terms.statistics["pair_rows"]), terms.n_rows), ar.number(terms.choice["offset"])

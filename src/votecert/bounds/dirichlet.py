@@ -99,6 +99,7 @@ import numpy as np
 
 from votecert.ballots import Ballots
 from votecert.bounds._centres import Surroundings, centre_of, centres, distance, nearby
+from votecert.bounds._concentration import check_concentration
 from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
 from votecert.bounds._row_search import Landscape, sketch
 from votecert.bounds._row_slopes import loss_slopes
@@ -140,9 +141,6 @@ MARGINS = (0.0, *(0.4 * 1.6**-j for j in range(14)))
 PRIOR_SCALES = tuple(4.0**power for power in range(-2, 7))
 PRIOR_SHARES = tuple({1.0: 0.5, 4.0**6: 0.1}.get(scale, 0.4 / 7) for scale in PRIOR_SCALES)
 """Default priors: the flat one, sparser ones, and ones near the centre; large scales suit uniform weights."""
-
-MOST_CONCENTRATED = 1e10
-"""Largest K for which the slacks of the special functions are sufficient."""
 
 
 @dataclass(frozen=True)
@@ -285,10 +283,14 @@ class Dirichlet(Bound):
         K, margin = choice["concentration"], choice["margin"]
         return {"empirical": mean_loss_upper(votes, K, margin, EXPONENTS[self.loss])}
 
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        check_concentration(terms.choice)
+        if terms.choice["margin"] not in self.margins or terms.choice["prior_scale"] not in self.prior_scales:
+            raise ValueError("The margin or the scale of the prior is not in the grid.")
+
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         K, margin = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
-        if terms.choice["margin"] not in self.margins or not 0 < K <= MOST_CONCENTRATED:
-            raise ValueError("The margin is not in the grid, or the concentration is out of range.")
         weights = np.array(terms.weights)
         centre = centre_of(weights, terms.choice)
         kl = self._divergence(ar, terms, centre)

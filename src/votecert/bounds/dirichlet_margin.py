@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._concentration import CONCENTRATIONS, zoom
+from votecert.bounds._concentration import CONCENTRATIONS, check_concentration, zoom
 from votecert.bounds._margin_grid import OverMargins, margin_errors
 from votecert.bounds.base import (
     MARGIN_SLACK,
@@ -76,6 +76,10 @@ class DirichletOverMargins(OverMargins):
     concentrations: tuple[float, float] = CONCENTRATIONS
 
     posterior: ClassVar[str | None] = "dirichlet"
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        check_concentration(terms.choice)
 
     def in_paper_search(self) -> Self:
         return replace(super().in_paper_search(), concentrations=(1.0, 2.0**16))

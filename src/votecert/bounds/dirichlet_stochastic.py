@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._concentration import Summary, best_concentration, zoom
+from votecert.bounds._concentration import Summary, best_concentration, check_concentration, zoom
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
@@ -96,6 +96,10 @@ class FactorTwo(Bound):
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         return {"empirical": sampled_margin_loss(ballots, weights, choice["concentration"], 0.0)}
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        check_concentration(terms.choice)
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl, complexity = dirichlet_complexity(ar, terms, ar.number(terms.delta))

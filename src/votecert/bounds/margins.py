@@ -156,6 +156,11 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
         best = np.argmin(values, axis=0)
         return values.min(axis=0), {"draws": draws[best, 0]}
 
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if int(terms.choice["draws"]) != terms.choice["draws"] or terms.choice["draws"] < 1:
+            raise ValueError(f"The number of draws {terms.choice['draws']!r} is not a positive whole number.")
+
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g, draws = terms.n_rows, ar.number(terms.choice["margin"]), int(terms.choice["draws"])
         error = ar.number(terms.statistics["margin_error"])

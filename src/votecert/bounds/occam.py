@@ -143,6 +143,17 @@ class Occam(Bound):
             "ties": rows.ties(votes, offsets),
         }
 
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        choice, rows = terms.choice, terms.statistics["rows"]
+        if choice["list"] not in ("none", "split", "other") or choice["statement"] not in ("whole", "list"):
+            raise ValueError("The list or the statement is not one that there can be.")
+        if choice["statement"] == "list" and (choice["list"] == "none" or choice["member"] not in MEMBERS):
+            raise ValueError("A member of the fitted list is used, but it was not declared.")
+        held_out = choice["statement"] == "list" and choice["list"] == "split"
+        if rows > terms.n_rows or (rows < terms.n_rows and not held_out):
+            raise ValueError(f"Errors were counted on {rows} of {terms.n_rows} rows.")
+
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         share = self.share(terms.choice)
         errors, rows = int(terms.statistics["errors"]), int(terms.statistics["rows"])

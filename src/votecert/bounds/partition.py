@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._concentration import best_concentration
+from votecert.bounds._concentration import best_concentration, check_concentration
 from votecert.bounds._row_losses import RowVotes, mean_loss_upper
 from votecert.bounds._row_search import central_losses, sketch
 from votecert.bounds._row_slopes import LossSlopes, wrong_weight_slopes
@@ -142,6 +142,14 @@ class Partition(Bound):
         votes = RowVotes.right_or_wrong(ballots, weights)
         return {"empirical": mean_loss_upper(votes, choice["concentration"], 0.0, 0.0)}
 
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        family = terms.choice["family"]
+        if family not in ("categorical", "dirichlet") or self.family not in ("best", family):
+            raise ValueError(f"The posterior {family!r} is not the one this bound is for.")
+        if family == "dirichlet":
+            check_concentration(terms.choice)
+
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl, chance = self._divergence_and_chance(ar, terms)
         constant = ar.log_maurer(terms.n_rows) + ar.log(1 / ar.number(self.share(terms.delta)))
@@ -158,10 +166,6 @@ class Partition(Bound):
 
     def _divergence_and_chance(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Callable[[float], Any]]:
         """The divergence, and how often a sampled vote errs when the wrong voters have a given weight."""
-        if terms.choice["family"] not in ("categorical", "dirichlet") or (
-            self.family not in ("best", terms.choice["family"])
-        ):
-            raise ValueError(f"The posterior {terms.choice['family']!r} is not the one this bound is for.")
         if terms.choice["family"] == "categorical":
             return ar.categorical_kl(terms.weights, terms.categorical_prior), ar.number
         K = ar.number(terms.choice["concentration"])

@@ -71,6 +71,7 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verifi
 
 
 def _recompute(certificate: Certificate, ar: Arithmetic) -> float:
+    certificate.method.check_choice(certificate.terms)
     risk = certificate.method.formula(ar, certificate.terms).risk
     return float(min(1, max(0, risk)))
 
@@ -86,6 +87,14 @@ def _differences(certificate: Certificate, recomputed: float) -> list[str]:
     spent = sum(certificate.ledger.values())
     if spent > certificate.delta * (1 + 1e-12):
         problems.append(f"The ledger spends {spent!r}, more than delta = {certificate.delta!r}.")
+    if terms.delta > certificate.delta or _left_out(certificate):
+        problems.append("The ledger does not have all of what the bound spends.")
+    if terms.n_outputs - terms.n_classes not in (0, 1):
+        problems.append("Voters name classes and may abstain: there is no other number of outputs.")
+    if terms.n_outputs > 2 and not certificate.method.multiclass:
+        problems.append(f"The bound {certificate.bound!r} is for two classes without abstentions only.")
+    if min(terms.weights) < 0 or abs(math.fsum(terms.weights) - 1) > 1e-9:
+        problems.append("The weights are not zero or more with the sum one.")
     if len(vote.votes) != terms.n_voters or len(vote.classes) != terms.n_classes:
         problems.append("The predictor does not have the stated numbers of voters and classes.")
     elif tuple(terms.choice.get("votes", vote.votes)) != vote.votes:
@@ -93,6 +102,13 @@ def _differences(certificate: Certificate, recomputed: float) -> list[str]:
     elif "votes" not in terms.choice and not np.array_equal(scaled_votes(terms.weights), vote.votes):
         problems.append("The predictor's votes are not in proportion to the certified weights.")
     return problems
+
+
+def _left_out(certificate: Certificate) -> set[tuple[str, float]]:
+    """Shares of delta that the bound spends and the ledger, plain or with the bound's name, does not have."""
+    spent = certificate.method.ledger(certificate.terms).items()
+    named = {(f"{certificate.bound}: {name}", share) for name, share in spent}
+    return min(set(spent) - set(certificate.ledger.items()), named - set(certificate.ledger.items()), key=len)
 
 
 def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots:
