@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from votecert import BOUNDS, Certificate, certify, collect_votes
 from votecert.ballots import Ballots
 from votecert.bounds._tallies import OutOfBagTallies
-from votecert.bounds.chebyshev import mean_and_variance
+from votecert.bounds.chebyshev import PairSums
 from votecert.oob import BOUND_IDS, certify_oob
 from votecert.voters import out_of_bag_votes
 
@@ -65,7 +65,7 @@ def test_moments_of_the_tandem_loss_agree_with_slow_loops(mu):
             loss = (wrong[:, i] - mu) * (wrong[:, j] - mu)
             mean += theta[i] * theta[j] * loss.mean()
             variance += theta[i] * theta[j] * loss.var(ddof=1)
-    assert mean_and_variance(tallies, theta, mu) == pytest.approx((mean, variance), abs=1e-14)
+    assert PairSums.of(tallies, theta).at(mu) == pytest.approx((mean, variance), abs=1e-14)
 
 
 @pytest.mark.parametrize("name", BOUND_IDS)

@@ -464,7 +464,7 @@ def test_options_survive_json():
 def test_a_choice_outside_what_was_paid_for_is_refused(change):
     bound, rows, theta = Dirichlet(), ballots("two classes"), weights("uneven", 10)
     terms = bound.evaluate(rows, theta, DELTA).terms
-    with pytest.raises(ValueError, match=r"grid|not in"):
+    with pytest.raises(ValueError, match=r"grid|concentration"):
         bound.from_terms(replace(terms, choice=terms.choice | change))
 
 

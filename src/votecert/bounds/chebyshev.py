@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -237,10 +237,11 @@ class ChebyshevCantelliBennett(JudgesVoters):
             return {"offset": 0.0, "variance_scale": 0.5, "bennett_scale": 1.0}
         kl = 2 * float(categorical_kl(weights, categorical_prior(prior, ballots.n_voters)))
         t, y = variance_grid(m), bennett_grid(m)
+        sums = PairSums.of(voters, weights)
         best: tuple[float, Choice] = (math.inf, {})
         for mu in self.offsets:
             cost_t, cost_g = (kl - math.log(delta) + cost for cost in self.log_shares(m, mu))
-            loss, variance = mean_and_variance(voters, weights, mu)
+            loss, variance = sums.at(mu)
             K = self.spread(mu)
             v_up = variance / (1 - t) + K**2 * cost_t / (2 * (m - 1) * t * (1 - t))
             at_t = int(np.argmin(v_up))
@@ -253,7 +254,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         voters = self.voters(ballots)
-        loss, variance = mean_and_variance(voters, weights, choice["offset"])
+        loss, variance = PairSums.of(voters, weights).at(choice["offset"])
         return {
             "loss": loss + MEAN_SLACK,
             "variance": variance + MEAN_SLACK,
@@ -307,8 +308,8 @@ class ChebyshevCantelliBennett(JudgesVoters):
             return Objective(1.0, np.zeros(ballots.n_voters))
         kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
         cost_t, cost_g = (2 * float(kl) - math.log(delta) + cost for cost in self.log_shares(m, mu))
-        loss, variance = mean_and_variance(voters, weights, mu)
-        d_loss, d_variance = mean_and_variance_slopes(voters, weights, mu)
+        sums = PairSums.of(voters, weights)
+        (loss, variance), (d_loss, d_variance) = sums.at(mu), sums.slopes(mu)
         factor = K**2 / (2 * (m - 1) * t * (1 - t))
         v_up, d_v_up = variance / (1 - t) + factor * cost_t, d_variance / (1 - t) + 2 * factor * d_kl
         if v_up > K**2 / 4:
@@ -319,20 +320,43 @@ class ChebyshevCantelliBennett(JudgesVoters):
         return Objective(value / (0.5 - mu) ** 2, gradient / (0.5 - mu) ** 2)
 
 
-def mean_and_variance(voters: Tallies, weights: Floats, mu: float) -> tuple[float, float]:
-    """The mu-tandem loss and its unbiased sample variance, averaged over pairs drawn from the weights."""
-    gibbs = float(weights @ voters.pair_errors @ weights)
-    both = float(weights @ voters.tandem @ weights)
-    products = weights @ voters.outcome_products @ weights
-    return both - 2 * mu * gibbs + mu**2, float(squared_gaps(mu) @ products)
+@dataclass(frozen=True)
+class PairSums:
+    """What the mean and the variance of the mu-tandem loss are made of at given weights, for every mu.
 
+    With the slopes of each part in the weights, along the simplex: all products with the tables of pairs,
+    which may be large, are made once.
+    """
 
-def mean_and_variance_slopes(voters: Tallies, weights: Floats, mu: float) -> tuple[Floats, Floats]:
-    """Gradients of :func:`mean_and_variance` in the weights, along the simplex."""
-    wrong = voters.pair_errors
-    d_mean = 2 * voters.tandem @ weights - 2 * mu * (wrong @ weights + weights @ wrong)
-    products = np.tensordot(squared_gaps(mu), voters.outcome_products, axes=1)
-    return d_mean, 2 * products @ weights
+    both: float
+    one: float
+    products: Floats
+    d_both: Floats
+    d_one: Floats
+    d_products: Floats
+
+    @classmethod
+    def of(cls, voters: Tallies, weights: Floats) -> Self:
+        both = voters.tandem_with(weights)
+        products = np.stack([table @ weights for table in voters.outcome_products])
+        wrong = voters.pair_errors
+        one = wrong @ weights + weights @ wrong
+        return cls(
+            both=float(both @ weights),
+            one=float(one @ weights) / 2,
+            products=products @ weights,
+            d_both=2 * both,
+            d_one=one,
+            d_products=2 * products,
+        )
+
+    def at(self, mu: float) -> tuple[float, float]:
+        """The mu-tandem loss and its unbiased sample variance, averaged over pairs drawn from the weights."""
+        return self.both - 2 * mu * self.one + mu**2, float(squared_gaps(mu) @ self.products)
+
+    def slopes(self, mu: float) -> tuple[Floats, Floats]:
+        """Gradients of :meth:`at` in the weights."""
+        return self.d_both - 2 * mu * self.d_one, squared_gaps(mu) @ self.d_products
 
 
 def squared_gaps(mu: float) -> Floats:

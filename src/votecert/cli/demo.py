@@ -16,8 +16,6 @@ from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import noticing_interruption
 from votecert.cli.results import check_outputs, comparison, percent, rounded_up, write_html
 from votecert.datasets import DATA_SETS, DataSet, load
-from votecert.report.summary import counted_errors
-from votecert.report.tables import fixed_vote_limit
 
 if TYPE_CHECKING:
     from votecert import Certificate, CertificateTable
@@ -159,6 +157,8 @@ def _show(
     delta: float,
 ) -> None:
     """One line a bound, one column an electorate, smallest first."""
+    from votecert.report.summary import counted_errors
+
     names = [f"{one.name} ({one.ballots.n_voters})" for one in electorates]
     shown = table("bound", *names, "", numbers=tuple(names))
     ours = [f"[bold]{rounded_up(one.risk)}[/]" for one in certificates]
@@ -190,6 +190,8 @@ def _has(one: CertificateTable, name: str) -> bool:
 
 
 def _cell(certificate: Certificate, others: CertificateTable, name: str) -> str:
+    from votecert.report.tables import fixed_vote_limit
+
     if not _has(others, name):
         return "-"
     # The limit is about the certified vote itself; the other bounds know its weights only.
@@ -199,6 +201,9 @@ def _cell(certificate: Certificate, others: CertificateTable, name: str) -> str:
 
 def _meaning(electorate: Electorate, certificate: Certificate, delta: float) -> str:
     """What came out, in two sentences."""
+    from votecert.report.summary import counted_errors
+    from votecert.report.tables import fixed_vote_limit
+
     errors, rows = counted_errors(certificate)
     return (
         f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(electorate.name)} errs "
