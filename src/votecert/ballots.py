@@ -6,9 +6,10 @@ voters that vote for class k, ``v_y`` that of the true class, ``W`` the wrong-vo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,7 @@ from votecert._patterns import (
 from votecert._split import in_fitting_part
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,6 +304,10 @@ class Ballots:
     def tandem_counts(self) -> IntArray:
         """Number of rows both voters of a pair get wrong, (d, d)."""
         return pair_counts(self._is_wrong, self.counts, self.n_voters)
+
+    def derived(self, make: Callable[[Ballots], T]) -> T:
+        """What ``make`` makes of these ballots; those for iterating keep it for the next time."""
+        return make(self)
 
     def disagreements(self) -> IntArray:
         """Number of rows on which the votes of a pair differ, (d, d); two abstentions do not differ."""

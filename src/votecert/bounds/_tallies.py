@@ -184,7 +184,7 @@ class JudgesVoters(Bound):
         """The tallies of ballots; tallies as they are, so that iterating on them counts only once."""
         if isinstance(rows, Tallies):
             return rows
-        return OutOfBagTallies(rows) if self.out_of_bag else Tallies(rows)
+        return rows.derived(OutOfBagTallies if self.out_of_bag else Tallies)
 
     def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
         if self.out_of_bag and terms.statistics.get("pair_rows", terms.statistics.get("rows")) == 0:

@@ -139,7 +139,7 @@ class CBound(Bound):
         m = ballots.n_rows
         gibbs, joint = gibbs_error(ballots, weights), tandem_error(ballots, weights)
         d_gibbs = ballots.voter_errors() / m
-        d_joint = 2 * Tallies(ballots).tandem_with(weights)
+        d_joint = 2 * ballots.derived(Tallies).tandem_with(weights)
         kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
         if self.form == 1:
             return self._separate_objective(gibbs, joint, d_gibbs, d_joint, float(kl), d_kl, m, delta)

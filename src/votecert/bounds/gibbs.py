@@ -42,12 +42,12 @@ def seeger_constant(ar: Arithmetic, n_rows: int, delta: float) -> Any:
 
 def gibbs_error(ballots: Ballots, weights: Floats) -> float:
     """Error of a voter drawn from the weights, averaged over the rows."""
-    return Tallies(ballots).gibbs_error(weights)
+    return ballots.derived(Tallies).gibbs_error(weights)
 
 
 def tandem_error(ballots: Ballots, weights: Floats) -> float:
     """Probability that two voters drawn independently from the weights are both wrong."""
-    return Tallies(ballots).tandem_error(weights)
+    return ballots.derived(Tallies).tandem_error(weights)
 
 
 def mean_gradient(ballots: Ballots, slopes: Floats) -> Floats:

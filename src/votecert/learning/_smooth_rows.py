@@ -8,14 +8,16 @@ counts stays the same, up to the rounding of sums; the certificate is made from 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from votecert._patterns import Codes, IntArray, row_blocks, unique_rows
-from votecert.ballots import Ballots
+from votecert.ballots import Ballots, T
 from votecert.bounds.base import Floats
 
 LARGEST_MATRIX = 512 * 2**20
@@ -85,6 +87,16 @@ class QuickBallots(Ballots):
 
     def tandem_counts(self) -> IntArray:
         return self._tandem_counts
+
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        return {}
+
+    def derived(self, make: Callable[[Ballots], T]) -> T:
+        if make not in self._kept:
+            self._kept[make] = make(self)
+        kept: T = self._kept[make]
+        return kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
