@@ -122,4 +122,4 @@ def votes(tmp_path) -> str:
     return "votes.csv"
 
 
-ROWS = ("--label", "human", "--ignore", "question", "--ignore", "region")
+ROWS = ("--label", "human", "--ignore", "question,region")

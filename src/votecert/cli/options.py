@@ -68,7 +68,10 @@ Group = Annotated[
 Ignore = Annotated[
     list[str] | None,
     typer.Option(
-        "--ignore", metavar="COLUMN", help="A column that is no voter. May be repeated.", rich_help_panel=ROWS
+        "--ignore",
+        metavar="COLUMN,...",
+        help="Columns that are no voters. May be repeated.",
+        rich_help_panel=ROWS,
     ),
 ]
 Classes = Annotated[

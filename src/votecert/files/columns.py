@@ -56,11 +56,28 @@ def pick_columns(
         )
     truth = find_column(names, label, source)
     grouped = None if group is None else find_column(names, group, source)
-    left_out = {truth, grouped, *(find_column(names, column, source) for column in ignore)}
+    left_out = {truth, grouped, *find_columns(names, ignore, source)}
     voters = tuple(position for position in range(len(names)) if position not in left_out)
     if not voters:
         raise ValueError(f"{source}: no column is left for the voters. Its columns are {_listed(names)}.")
     return Columns(names, truth, grouped, voters)
+
+
+def find_columns(names: Sequence[str], wanted: Iterable[ColumnChoice], source: str) -> set[int]:
+    """Positions of several columns; what is no column itself may be a list of some, with commas.
+
+    Examples
+    --------
+    >>> sorted(find_columns(["id", "a", "b", "x,y"], ["id,b", "x,y"], "votes.csv"))
+    [0, 2, 3]
+    """
+    single: list[ColumnChoice] = []
+    for column in wanted:
+        if isinstance(column, str) and column.strip() not in names:
+            single += column.split(",")
+        else:
+            single.append(column)
+    return {find_column(names, column, source) for column in single}
 
 
 def find_column(names: Sequence[str], wanted: ColumnChoice, source: str) -> int:

@@ -17,7 +17,7 @@ from votecert._labels import Label
 from votecert.ballots import Ballots
 from votecert.files.arrays import Array, find_votes, load_npy, load_npz
 from votecert.files.columnar import read_parquet
-from votecert.files.columns import ColumnChoice, find_column, pick_columns, refuse_width
+from votecert.files.columns import ColumnChoice, find_columns, pick_columns, refuse_width
 from votecert.files.delimited import DelimitedReader, Progress, TextSource, read_header
 from votecert.files.stack import VoteStack
 
@@ -124,7 +124,7 @@ def read_votes(
     group : str or int, optional
         Column (npz: array) that says which group a row belongs to.
     ignore : iterable of str or int
-        Columns that are no voters.
+        Columns that are no voters; text with commas names several.
     classes : sequence of labels, optional
         All labels there can be, in the order that breaks ties; the sorted labels seen by default.
     can_abstain : bool, optional
@@ -220,7 +220,7 @@ def _read_npz(path: Path, request: _Request) -> VoteFile:
     names = [str(i) for i in range(votes.shape[1])] if voters is None else [str(name) for name in voters]
     if len(names) != votes.shape[1]:
         raise ValueError(f"{path}: there are {len(names)} names for {votes.shape[1]} voters.")
-    dropped = {find_column(names, column, str(path)) for column in request.ignore}
+    dropped = find_columns(names, request.ignore, str(path))
     kept = [position for position in range(len(names)) if position not in dropped]
     groups = None
     if request.group is not None:
