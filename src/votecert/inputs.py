@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._split import SPLIT
+from votecert._tables import column_names
 from votecert.ballots import Ballots
 from votecert.scale import is_in_blocks, read_ballots
 from votecert.scores import Scores
@@ -100,10 +101,9 @@ def read_prior(prior: npt.ArrayLike | None, n_voters: int) -> Floats | None:
 
 def voter_names(votes: Any, given: Iterable[str] | None, n_voters: int) -> tuple[str, ...] | None:
     """Names of the voters: as given, or the columns of a table."""
-    names = given if given is not None else getattr(votes, "columns", None)
-    if names is None:
+    listed = column_names(votes) if given is None else tuple(str(name) for name in given)
+    if listed is None:
         return None
-    listed = tuple(str(name) for name in names)
     if len(listed) != n_voters:
         raise ValueError(f"There are {len(listed)} names for {n_voters} voters.")
     return listed

@@ -30,6 +30,29 @@ def test_verify_from_the_statistics_and_from_the_rows(invoke, votes, certificate
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_columns_are_found_by_the_names_of_the_voters(invoke, votes, certificate, tmp_path):
+    lines = [line.split(",") for line in (tmp_path / votes).read_text().splitlines()]
+    (tmp_path / "turned.csv").write_text("\n".join(",".join(reversed(line)) for line in lines))
+    done = invoke("verify", "c.json", "turned.csv", *ROWS)
+    assert done.exit_code == 0, done.stderr
+    assert "recounted from the rows" in done.stdout
+    invoke("report", "c.json", "turned.csv", *ROWS, "--html", "turned.html")
+    invoke("report", "c.json", votes, *ROWS, "--html", "plain.html")
+    assert (tmp_path / "turned.html").read_text() == (tmp_path / "plain.html").read_text()
+    lines[0][1:4] = ["alice", "bob", "dora"]
+    (tmp_path / "other.csv").write_text("\n".join(map(",".join, lines)))
+    done = invoke("verify", "c.json", "other.csv", *ROWS)
+    assert done.exit_code == 3
+    assert "no column for the voter 'carol'" in done.stderr
+    (tmp_path / "more.csv").write_text(
+        "dora,human,region,carol,bob,alice,question\n"
+        + "\n".join(",".join([line[1], *reversed(line)]) for line in lines[1:])
+    )
+    done = invoke("verify", "c.json", "more.csv", *ROWS)
+    assert done.exit_code == 3
+    assert "'dora' is no voter of the certificate" in done.stderr
+
+
 def test_verify_with_other_rows(invoke, votes, certificate, tmp_path):
     lines = (tmp_path / votes).read_text().splitlines()
     lines[1] = ",".join(

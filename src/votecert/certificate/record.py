@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from votecert._tables import in_order
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound, Terms
 from votecert.predictor import TIE_RULE, WeightedVote
@@ -122,8 +123,15 @@ class Certificate:
         return NOT_FIXED.get(self.origin) if self.bound == "test-set" else self.method.caveat
 
     def predict(self, votes: Any) -> npt.NDArray[Any]:
-        """Labels by exactly the certified predictor, ties included."""
-        return self.predictor.predict(votes)
+        """Labels by exactly the certified predictor, ties included.
+
+        Parameters
+        ----------
+        votes : (rows, d) labels, or (rows, d, c) scores for a soft vote
+            Of the same voters in the same order. In a table with the names of :attr:`voters` the columns are
+            found by name: their order does not matter, and other columns are left out.
+        """
+        return self.predictor.predict(in_order(votes, self.voters))
 
     @property
     def statement(self) -> str:

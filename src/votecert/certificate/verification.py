@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from votecert._tables import in_order
 from votecert.ballots import Ballots
 from votecert.certificate.record import Certificate
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic, exact
@@ -124,6 +125,7 @@ def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots:
         # Bounds that count errors take scores just as well.
         return cast(Ballots, Scores.from_scores(votes, y, classes=list(vote.classes)))
     abstain = terms.n_outputs > terms.n_classes
+    votes = in_order(votes, certificate.voters)
     if is_in_blocks(votes, y):
         split, seed = terms.choice.get("split", 0.0), terms.choice.get("seed", 0)
         return read_ballots(votes, y, classes=list(vote.classes), can_abstain=abstain, split=split, seed=seed)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from votecert._tables import places_of
 from votecert.ballots import Ballots
 from votecert.cli.console import Talk, plain
 from votecert.files import VoteFile, read_votes, read_weights
@@ -73,10 +74,25 @@ def read_rows(options: RowOptions, talk: Talk) -> VoteFile:
 
 
 def rows_of_group(certificate: Certificate, found: VoteFile) -> Ballots:
-    """The rows that a certificate speaks about."""
+    """The rows that a certificate speaks about, with its voters in their order."""
+    rows = _with_voters_of(certificate, found)
     if certificate.group is None or found.groups is None:
+        return rows
+    return rows.subset(found.groups == certificate.group)
+
+
+def _with_voters_of(certificate: Certificate, found: VoteFile) -> Ballots:
+    if certificate.voters is None or found.voters is None:
         return found.ballots
-    return found.ballots.subset(found.groups == certificate.group)
+    places = places_of(certificate.voters, found.voters)
+    if places is None:
+        return found.ballots
+    others = [name for name in found.voters if name not in certificate.voters]
+    if others:
+        raise ValueError(
+            f"The column {others[0]!r} is no voter of the certificate: leave it out with --ignore."
+        )
+    return replace(found.ballots, codes=found.ballots.codes[:, places])
 
 
 def weights_of(text: str, found: VoteFile) -> Any:

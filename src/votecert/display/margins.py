@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from votecert._tables import in_order
 from votecert.certificate import Certificate
 from votecert.display._canvas import BLUE, GREY, LIGHT, RED, in_percent, new_axes, tidy
 from votecert.report.margins import margin_cut
@@ -67,6 +68,7 @@ class MarginDisplay:
             Draw there at once; by default :meth:`plot` draws later.
         """
         vote = certificate.predictor
+        votes = in_order(votes, certificate.voters)
         shares = vote.totals(votes)
         truth = np.asarray(y)
         true_class = vote.labels == truth[:, None]

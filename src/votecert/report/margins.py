@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from votecert._tables import in_order
 from votecert.ballots import Ballots
 from votecert.certificate.record import Certificate
 from votecert.report.charts import Bin
@@ -79,6 +80,7 @@ def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots | Scores:
         rows = Scores.from_scores(votes, y, classes=list(vote.classes))
     else:
         can_abstain = terms.n_outputs > terms.n_classes
+        votes = in_order(votes, certificate.voters)
         rows = Ballots.from_votes(votes, y, classes=list(vote.classes), can_abstain=can_abstain)
     if rows.n_voters != terms.n_voters:
         raise ValueError(

@@ -1,0 +1,60 @@
+"""Tables of pandas, polars, pyarrow or Dask: the names of their columns, and columns by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """Names of the columns as text; None for what is no table.
+
+    Examples
+    --------
+    >>> column_names([[0, 1], [1, 1]]) is None
+    True
+    """
+    for attribute in ("column_names", "columns"):  # pyarrow has both, and its columns are the data
+        if (names := getattr(table, attribute, None)) is not None:
+            return tuple(str(name) for name in names)
+    return None
+
+
+def places_of(voters: Sequence[str], columns: Sequence[str]) -> list[int] | None:
+    """Positions of the voters among the columns; None if they are the same, or if no name is.
+
+    Columns without any of the names go by position: the voters were named otherwise.
+
+    Examples
+    --------
+    >>> places_of(["ann", "bob"], ["id", "bob", "ann"])
+    [2, 1]
+    >>> places_of(["tree 0", "tree 1"], ["0", "1"]) is None
+    True
+    """
+    if list(voters) == list(columns) or not set(columns) & set(voters):
+        return None
+    missing = [name for name in voters if name not in columns]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ValueError(f"There is no column for the voter {missing[0]!r}{more}.")
+    repeated = [name for name in voters if list(columns).count(name) + list(voters).count(name) > 2]
+    if repeated:
+        raise ValueError(
+            f"The name {repeated[0]!r} occurs more than once, so columns cannot be found by name: give them "
+            "in the same order as when the certificate was made."
+        )
+    return [list(columns).index(name) for name in voters]
+
+
+def in_order(table: Any, voters: Sequence[str] | None) -> Any:
+    """The columns of the voters, in their order, if it is a table that names them; else what was given."""
+    columns = column_names(table)
+    if voters is None or columns is None:
+        return table
+    places = places_of(voters, columns)
+    if places is None:
+        return table
+    if hasattr(table, "iloc"):
+        return table.iloc[:, places]
+    return table.select([columns[place] for place in places])

@@ -1,0 +1,79 @@
+"""Tables: columns are found by the names of the voters, whatever their order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import votecert as vc
+
+NAMES = ("ann", "bob", "cleo")
+WEIGHTS = (0.6, 0.3, 0.1)
+
+
+def columns():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes"], 200)
+    other = np.where(y == "no", "yes", "no")
+    return {
+        name: np.where(rng.random(200) < accuracy, y, other)
+        for name, accuracy in zip(NAMES, (0.9, 0.7, 0.6), strict=True)
+    }, y
+
+
+def as_table(library, data):
+    if library == "pyarrow":
+        return pytest.importorskip("pyarrow").table(data)
+    return pytest.importorskip(library).DataFrame(data)
+
+
+def shuffled(data):
+    return {"id": np.arange(200).astype(str)} | {name: data[name] for name in reversed(NAMES)}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_the_order_of_named_columns_does_not_matter(library):
+    data, y = columns()
+    certificate = vc.certify(as_table(library, data), y, weights=WEIGHTS)
+    assert certificate.voters == NAMES
+    expected = certificate.predict(np.column_stack([data[name] for name in NAMES]))
+    assert (certificate.predict(as_table(library, data)) == expected).all()
+    assert (certificate.predict(as_table(library, shuffled(data))) == expected).all()
+    assert certificate.verify(as_table(library, shuffled(data)), y)
+
+
+def test_reports_and_pictures_find_columns_by_name():
+    pytest.importorskip("jinja2"), pytest.importorskip("matplotlib")
+    data, y = columns()
+    plain, turned = as_table("pandas", data), as_table("pandas", shuffled(data))
+    certificate = vc.certify(plain, y, weights=WEIGHTS)
+    assert certificate.to_html(votes=turned, y=y) == certificate.to_html(votes=plain, y=y)
+    shown = [vc.MarginDisplay.from_certificate(certificate, table, y) for table in (plain, turned)]
+    assert (shown[0].leads == shown[1].leads).all()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_missing_voter_is_named(library):
+    data, y = columns()
+    certificate = vc.certify(as_table(library, data), y, weights=WEIGHTS)
+    with pytest.raises(ValueError, match="no column for the voter 'ann'"):
+        certificate.predict(as_table(library, {"bob": data["bob"], "cleo": data["cleo"], "dan": data["bob"]}))
+
+
+def test_voters_that_were_named_otherwise_go_by_position():
+    pandas = pytest.importorskip("pandas")
+    data, y = columns()
+    certificate = vc.certify(pandas.DataFrame(data), y, weights=WEIGHTS, voters=["a", "b", "c"])
+    votes = np.column_stack([data[name] for name in NAMES])
+    assert (certificate.predict(pandas.DataFrame(data)) == certificate.predict(votes)).all()
+
+
+def test_repeated_names_need_the_same_order():
+    pandas = pytest.importorskip("pandas")
+    data, y = columns()
+    votes = np.column_stack([data[name] for name in NAMES])
+    table = pandas.DataFrame(votes, columns=["a", "a", "b"])
+    certificate = vc.certify(table, y, weights=WEIGHTS)
+    assert (certificate.predict(table) == certificate.predict(votes)).all()
+    with pytest.raises(ValueError, match="'a' occurs more than once"):
+        certificate.predict(table.iloc[:, ::-1])
