@@ -68,6 +68,38 @@ def test_voters_that_were_named_otherwise_go_by_position():
     assert (certificate.predict(pandas.DataFrame(data)) == certificate.predict(votes)).all()
 
 
+@pytest.mark.parametrize("kind", [dict, "Series"])
+def test_weights_are_found_by_name(kind):
+    pandas = pytest.importorskip("pandas")
+    data, y = columns()
+    table = pandas.DataFrame(data)
+    named = dict(zip(reversed(NAMES), reversed(WEIGHTS), strict=True))
+    make = dict if kind is dict else pandas.Series
+    expected = vc.certify(table, y, weights=WEIGHTS)
+    assert vc.certify(table, y, weights=make(named)) == expected
+    assert vc.certify(table, y, weights=make(named), voters=NAMES) == expected
+    assert vc.compare(table, y, weights=make(named), bounds=["fo"])["fo"].weights == pytest.approx(WEIGHTS)
+    with pytest.raises(ValueError, match="no weight for the voter 'ann'"):
+        vc.certify(table, y, weights=make({"bob": 0.5, "cleo": 0.5}))
+
+
+def test_weights_with_names_that_nobody_has():
+    data, y = columns()
+    votes = np.column_stack([data[name] for name in NAMES])
+    named = dict(zip(NAMES, WEIGHTS, strict=True))
+    with pytest.raises(ValueError, match="need voters with names"):
+        vc.certify(votes, y, weights=named)
+    with pytest.raises(ValueError, match="no voter 'dan'; the voters are ann, bob, cleo"):
+        vc.certify(votes, y, weights=named | {"dan": 0.0}, voters=NAMES)
+
+
+def test_a_series_without_names_goes_by_position():
+    pandas = pytest.importorskip("pandas")
+    data, y = columns()
+    table = pandas.DataFrame(data)
+    assert vc.certify(table, y, weights=pandas.Series(WEIGHTS)) == vc.certify(table, y, weights=WEIGHTS)
+
+
 def test_repeated_names_need_the_same_order():
     pandas = pytest.importorskip("pandas")
     data, y = columns()

@@ -20,7 +20,7 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     return None
 
 
-def places_of(voters: Sequence[str], columns: Sequence[str]) -> list[int] | None:
+def places_of(voters: Sequence[str], columns: Sequence[str], what: str = "column") -> list[int] | None:
     """Positions of the voters among the columns; None if they are the same, or if no name is.
 
     Columns without any of the names go by position: the voters were named otherwise.
@@ -37,12 +37,12 @@ def places_of(voters: Sequence[str], columns: Sequence[str]) -> list[int] | None
     missing = [name for name in voters if name not in columns]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ValueError(f"There is no column for the voter {missing[0]!r}{more}.")
+        raise ValueError(f"There is no {what} for the voter {missing[0]!r}{more}.")
     repeated = [name for name in voters if list(columns).count(name) + list(voters).count(name) > 2]
     if repeated:
         raise ValueError(
-            f"The name {repeated[0]!r} occurs more than once, so columns cannot be found by name: give them "
-            "in the same order as when the certificate was made."
+            f"The name {repeated[0]!r} occurs more than once, so nothing can be found by name: give the "
+            f"{what}s in the order of the voters."
         )
     return [list(columns).index(name) for name in voters]
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert._split import SPLIT
-from votecert._tables import column_names
+from votecert._tables import column_names, places_of
 from votecert.ballots import Ballots
 from votecert.scale import is_in_blocks, read_ballots
 from votecert.scores import Scores
 
 Floats = npt.NDArray[np.float64]
-Weights = npt.ArrayLike | Literal["learn", "uniform"]
+Weights = npt.ArrayLike | Mapping[str, float] | Literal["learn", "uniform"]
 Rows = Ballots | Scores
 
 
@@ -55,7 +55,7 @@ def read_rows(
 
 
 def read_weights(
-    weights: Weights, n_voters: int, fixed_in_advance: bool = False
+    weights: Weights, n_voters: int, fixed_in_advance: bool = False, voters: Sequence[str] | None = None
 ) -> tuple[Floats | None, Literal["learned", "given", "fixed"]]:
     """The weights as an array that sums to one (None if they are to be learned) and where they come from."""
     if isinstance(weights, str):
@@ -68,7 +68,7 @@ def read_weights(
         raise ValueError(
             f"weights must be 'learn', 'uniform' or an array with one number a voter, not {weights!r}."
         )
-    theta = np.asarray(weights, dtype=np.float64)
+    theta = np.asarray(_by_voter(weights, voters), dtype=np.float64)
     if theta.shape != (n_voters,):
         raise ValueError(
             f"weights must have one number a voter, {n_voters} in all, but their shape is {theta.shape}."
@@ -83,6 +83,22 @@ def read_weights(
     if abs(total - 1) > 1e-6:
         raise ValueError(f"The weights sum to {total:.6g} and must sum to 1: divide them by their sum.")
     return theta / total, "fixed" if fixed_in_advance else "given"
+
+
+def _by_voter(weights: Any, voters: Sequence[str] | None) -> Any:
+    """Weights that have names, a dictionary or a pandas series, in the order of the voters."""
+    if isinstance(weights, Mapping):
+        if voters is None:
+            raise ValueError("Weights with names need voters with names: give a table, or voters=[...].")
+        names, numbers = [str(name) for name in weights], list(weights.values())
+    elif hasattr(weights, "index") and hasattr(weights, "to_numpy") and voters is not None:
+        names, numbers = [str(name) for name in weights.index], weights.to_numpy()
+    else:
+        return weights
+    if isinstance(weights, Mapping) and (unknown := sorted(set(names) - set(voters))):
+        raise ValueError(f"There is no voter {unknown[0]!r}; the voters are {', '.join(voters[:8])}.")
+    places = places_of(voters, names, "weight")
+    return numbers if places is None else [numbers[place] for place in places]
 
 
 def read_prior(prior: npt.ArrayLike | None, n_voters: int) -> Floats | None:

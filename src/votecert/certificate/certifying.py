@@ -56,9 +56,10 @@ def certify(
         abstention.
     y : (m,) labels
         The true labels.
-    weights : "learn", "uniform" or (d,) array, default="learn"
+    weights : "learn", "uniform", (d,) array or dict, default="learn"
         "learn" finds the weights with the smallest bound on these very rows; the certificate covers that.
-        "uniform" is the plain vote, fixed in advance. An array may come from anywhere, these rows included.
+        "uniform" is the plain vote, fixed in advance. An array may come from anywhere, these rows included;
+        a dictionary, or a pandas series, gives the weights by the names of the voters.
     fixed_in_advance : bool, default=False
         Say that the array of weights was fixed without looking at these rows. Nobody can check that from the
         numbers, so without it "test-set", the bound for such weights, is not called a guarantee.
@@ -112,13 +113,14 @@ def certify(
     """
     check_delta(delta)
     rows = read_rows(votes, y, scores, classes, can_abstain, learning)
-    theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance)
+    names = voter_names(votes, voters, rows.n_voters)
+    theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     maker = Maker(
         rows=rows,
         origin=origin,
         prior=read_prior(prior, rows.n_voters),
         fallback=fallback_index(fallback, rows),
-        voters=voter_names(votes, voters, rows.n_voters),
+        voters=names,
     )
     if groups is not None:
         if isinstance(rows, Ballots) and rows.pattern_of_row is None:
@@ -194,13 +196,14 @@ def compare(
     methods = [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)]
     if search == "paper":
         methods = [method.in_paper_search() for method in methods]
-    theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance)
+    names = voter_names(votes, voters, rows.n_voters)
+    theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     maker = Maker(
         rows=rows,
         origin=origin,
         prior=read_prior(prior, rows.n_voters),
         fallback=fallback_index(fallback, rows),
-        voters=voter_names(votes, voters, rows.n_voters),
+        voters=names,
     )
     skipped = {method.id: problem for method in methods if (problem := maker.problem_with(method))}
     methods = [method for method in methods if method.id not in skipped]
