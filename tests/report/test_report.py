@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -306,6 +307,9 @@ def test_bounds_of_another_vote_are_marked():
     assert "About another vote" in Page(to_html(guarantee(), table=table)).text
     same = vc.compare(votes, y, weights=guarantee().weights, bounds=["fo"])
     assert "About another vote" not in Page(to_html(guarantee(), table=same)).text
+    ahead = replace(guarantee(), predictor=replace(guarantee().predictor, offsets=(1, 0)))
+    assert "another head start" in Page(to_html(ahead, table=same)).text
+    assert "another head start" not in Page(to_html(guarantee(), table=same)).text
 
 
 def test_the_test_set_limit_of_learned_weights_is_no_guarantee():

@@ -129,8 +129,8 @@ def _compared(other: Certificate, by: str, certificate: Certificate, top: float,
     name = other.method.title if by == "bound" else str(other.group)
     number = in_percent(other.risk)
     remarks = [caveat(other), other.reason or ""]
-    if by == "bound" and not same_vote(other, certificate):
-        remarks.append("About another vote (other weights or rows) than this report.")
+    if by == "bound" and (difference := _difference(other, certificate)):
+        remarks.append(difference)
     elif by == "bound" and (other.bound, other.delta) == (certificate.bound, certificate.delta) and not own:
         remarks.append("The formula of this certificate, without what else was tried for it.")
     drawn = bar(min(other.risk, top), top, title=f"{name}: {number}", kind=_fill(other), limit=limit)
@@ -152,14 +152,14 @@ def _compared(other: Certificate, by: str, certificate: Certificate, top: float,
     )
 
 
-def same_vote(one: Certificate, other: Certificate) -> bool:
-    """Whether two certificates speak about the same vote on equally many rows."""
-    return (
-        one.terms.n_rows == other.terms.n_rows
-        and same_weights(one, other)
-        and one.offsets.shape == other.offsets.shape
-        and bool(np.allclose(one.offsets, other.offsets, rtol=0, atol=1e-9))
-    )
+def _difference(other: Certificate, certificate: Certificate) -> str:
+    """How the vote that another certificate speaks about differs from the reported one, if it does."""
+    if other.terms.n_rows != certificate.terms.n_rows or not same_weights(other, certificate):
+        return "About another vote (other weights or rows) than this report."
+    mine, theirs = certificate.offsets, other.offsets
+    if mine.shape != theirs.shape or not np.allclose(mine, theirs, rtol=0, atol=1e-9):
+        return "About the same weights with another head start of the classes."
+    return ""
 
 
 def same_weights(one: Certificate, other: Certificate) -> bool:
