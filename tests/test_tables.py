@@ -100,6 +100,15 @@ def test_a_series_without_names_goes_by_position():
     assert vc.certify(table, y, weights=pandas.Series(WEIGHTS)) == vc.certify(table, y, weights=WEIGHTS)
 
 
+def test_other_rows_to_learn_on_are_found_by_name():
+    data, y = columns()
+    plain, turned = as_table("pandas", data), as_table("pandas", shuffled(data))
+    found = [vc.learn(plain, y, prior_votes=prior, prior_y=y).evaluation for prior in (plain, turned)]
+    assert found[0] == found[1]
+    made = [vc.certify(plain, y, prior_votes=prior, prior_y=y) for prior in (plain, turned)]
+    assert made[0] == made[1]
+
+
 def test_repeated_names_need_the_same_order():
     pandas = pytest.importorskip("pandas")
     data, y = columns()

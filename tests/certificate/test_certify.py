@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import math
+from inspect import signature
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import votecert as vc
 from votecert.bounds.gibbs import Binomial
+from votecert.certificate.certifying import LEARNING_OPTIONS
 from votecert.numerics import clopper_pearson_upper
 
 CLASSES = ["ham", "spam"]
@@ -158,6 +161,9 @@ def test_abstentions_and_fallback():
         ({"weights": [1.5, -0.5, 0, 0]}, ValueError, "negative"),
         ({"weights": [np.nan, 0.5, 0.5, 0]}, ValueError, "missing or infinite"),
         ({"bound": "nonsense"}, ValueError, "Known bounds"),
+        ({"bound": "ocam"}, ValueError, "Did you mean 'occam'?"),
+        ({"wieghts": "uniform"}, TypeError, "no option 'wieghts'. Did you mean 'weights'?"),
+        ({"time_bugdet": 1}, TypeError, "Did you mean 'time_budget'?"),
         ({"bound": "test-set"}, ValueError, "does not cover weights learned"),
         ({"fixed_in_advance": True}, ValueError, "learned on these rows cannot"),
         ({"weights": "uniform", "split": 0.1}, TypeError, "only be used with weights='learn'"),
@@ -171,6 +177,22 @@ def test_bad_arguments_say_what_to_do(change, error, match):
     votes, y = data()
     with pytest.raises(error, match=match):
         vc.certify(votes, y, **change)
+
+
+def test_options_for_learning_are_those_of_learn():
+    assert set(LEARNING_OPTIONS) < set(signature(vc.learn).parameters)
+    assert set(signature(vc.learn).parameters) <= {
+        *LEARNING_OPTIONS,
+        *signature(vc.certify).parameters,
+        "objective",
+    }
+
+
+def test_a_model_in_place_of_votes():
+    y = data()[1]
+    model = DecisionTreeClassifier().fit(np.arange(len(y))[:, None], y)
+    with pytest.raises(TypeError, match=r"votes is a DecisionTreeClassifier.*collect_votes"):
+        vc.certify(model, y)
 
 
 def test_missing_arguments_say_what_to_do():

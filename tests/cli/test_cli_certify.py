@@ -220,3 +220,11 @@ def test_a_hundred_thousand_rows(invoke, tmp_path):
     wrong = np.count_nonzero((votes.sum(axis=1) > 2) != y)
     assert wrong / 100_000 <= content["risk"] < wrong / 100_000 + 0.01
     assert os.listdir(tmp_path) == ["v.csv"]
+
+
+def test_a_confidence_in_place_of_delta_is_noticed(invoke, votes):
+    done = invoke("certify", votes, *ROWS, "--delta", "0.95")
+    assert done.exit_code == 0
+    assert "a confidence of 5 % only" in done.stderr
+    assert "give --delta 0.05" in done.stderr
+    assert "confidence of" not in invoke("certify", votes, *ROWS, "--delta", "0.05").stderr

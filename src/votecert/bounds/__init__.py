@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 
 from votecert.bounds.base import Bound, Evaluation, Terms, UnsupportedProblemError
@@ -59,7 +60,9 @@ def find_bound(bound: str | Bound) -> Bound:
     if isinstance(bound, Bound):
         return bound
     if bound not in BOUNDS:
-        raise ValueError(f"There is no bound {bound!r}. Known bounds: {', '.join(BOUNDS)}.")
+        close = get_close_matches(str(bound), BOUNDS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"There is no bound {bound!r}.{hint} Known bounds: {', '.join(BOUNDS)}.")
     return BOUNDS[bound]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from votecert._tables import column_names, in_order
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound
@@ -25,6 +28,17 @@ from votecert.inputs import (
 
 BEST_OF = ("occam", "dirichlet", "bin-margin")
 """What ``bound="best"`` tries, each with an equal share of delta."""
+
+LEARNING_OPTIONS = (
+    "method",
+    "random_state",
+    "split",
+    "prior_votes",
+    "prior_y",
+    "time_budget",
+    "callback",
+)
+"""Options of :func:`votecert.learn` that are passed on to it."""
 
 DEFAULT_BOUND = {"learned": "occam", "given": "dirichlet", "fixed": "test-set"}
 
@@ -112,6 +126,7 @@ def certify(
     True
     """
     check_delta(delta)
+    learning = _checked(learning, votes)
     rows = read_rows(votes, y, scores, classes, can_abstain, learning)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
@@ -192,6 +207,7 @@ def compare(
     True
     """
     check_delta(delta)
+    learning = _checked(learning, votes)
     rows = read_rows(votes, y, None, classes, can_abstain, learning)
     methods = [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)]
     if search == "paper":
@@ -220,3 +236,15 @@ def compare(
     certificates += [maker.make(method, theta, share, {}) for method in methods]
     certificates.sort(key=lambda certificate: (not certificate.is_guarantee, certificate.risk))
     return CertificateTable(tuple(certificates), "bound", skipped, simultaneous)
+
+
+def _checked(learning: dict[str, Any], votes: Any) -> dict[str, Any]:
+    """The options for learning; a table of other rows with the columns in the order of the votes."""
+    for name in learning:
+        if name not in LEARNING_OPTIONS:
+            close = get_close_matches(name, [*LEARNING_OPTIONS, *signature(certify).parameters], n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"There is no option {name!r}.{hint}")
+    if "prior_votes" in learning:
+        learning = {**learning, "prior_votes": in_order(learning["prior_votes"], column_names(votes))}
+    return learning

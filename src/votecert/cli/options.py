@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import votecert as vc
+from votecert.cli.errors import complain
 
 ROWS, WEIGHTS, RESULT = "What is in the file", "The vote and its bound", "What to do with the result"
 
@@ -27,6 +28,11 @@ def checked_delta(delta: float) -> float:
     from votecert.inputs import check_delta
 
     check_delta(delta)
+    if delta > 0.5:
+        complain(
+            f"Note: delta {delta:g} is a confidence of {100 * (1 - delta):.4g} % only. For a confidence of "
+            f"{100 * delta:.4g} % give --delta {1 - delta:.4g}."
+        )
     return delta
 
 

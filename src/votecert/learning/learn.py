@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from votecert._tables import column_names, in_order
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
@@ -125,7 +126,7 @@ def learn(
         random_state=random_state,
         prior=read_prior(prior, rows.n_voters),
         split=split,
-        prior_votes=prior_votes,
+        prior_votes=in_order(prior_votes, column_names(votes)),
         prior_y=prior_y,
         time_budget=time_budget,
         callback=callback,
