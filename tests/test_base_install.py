@@ -38,6 +38,7 @@ outcome = again.verify(votes, y)
 assert outcome and outcome.arithmetic == "float64", str(outcome)
 assert len(vc.compare(votes, y)) == len(vc.BOUNDS)
 assert vc.learn(votes, y, objective="f2").risk < 1
+assert "Guarantee" in certificate._repr_html_()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -238,6 +238,12 @@ class Certificate:
 
         return verify(self, votes, y)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from votecert.report.notebook import certificate_html
+
+        return certificate_html(self)
+
     def __repr__(self) -> str:
         mark = "" if self.is_guarantee else ", NOT A GUARANTEE"
         group = f", group={self.group!r}" if self.group is not None else ""

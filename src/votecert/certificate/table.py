@@ -63,6 +63,12 @@ class CertificateTable:
             for certificate in self.certificates
         ]
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from votecert.report.notebook import table_html
+
+        return table_html(self)
+
     def __repr__(self) -> str:
         width = max([len(str(getattr(c, self.by))) for c in self.certificates] + [len(self.by)])
         lines = [f"{self.by:<{width}}  risk    empirical  note"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -97,8 +98,9 @@ def among_groups(certificate: Certificate, table: CertificateTable) -> str:
 
 
 def together(table: CertificateTable) -> str:
-    """The confidence that all certificates of a table hold."""
-    return confidence(min(1.0, sum(other.delta for other in table)))
+    """The confidence that all guarantees of a table hold; the shares of a split delta add up to it again."""
+    spent = math.fsum(other.delta for other in table if other.is_guarantee)
+    return confidence(min(1.0, spent * (1 - 1e-12)))
 
 
 def caveat(certificate: Certificate) -> str:

@@ -1,0 +1,76 @@
+"""Certificates in notebooks: a small piece of HTML, without a template, in the notebook's own colours."""
+
+from __future__ import annotations
+
+from html import escape
+
+from votecert.certificate.record import Certificate
+from votecert.certificate.table import CertificateTable
+from votecert.report.summary import Verdict, caveat, headline_facts, together, verdict
+from votecert.report.text import share, visible
+
+COLOURS = {"guarantee": "#1a7f37", "weak": "#9a6700", "vacuous": "#9a6700", "warning": "#cf222e"}
+"""Readable on white and on black."""
+
+_LEFT, _RIGHT = "text-align:left", "text-align:right"
+
+
+def certificate_html(certificate: Certificate) -> str:
+    """The verdict on a certificate, and the few facts under it.
+
+    Examples
+    --------
+    >>> from votecert import certify
+    >>> shown = certificate_html(certify([[0, 1, 0], [1, 1, 0]] * 50, [0, 1] * 50))
+    >>> "Guarantee at 95" in shown, "<script" in shown
+    (True, False)
+    """
+    said = verdict(certificate)
+    facts = "".join(
+        f'<tr><th style="{_LEFT}">{_text(fact.name)}</th><td style="{_LEFT}">{_text(fact.text)}</td></tr>'
+        for fact in headline_facts(certificate)
+    )
+    sentences = " ".join(said.sentences)
+    return (
+        f'<div style="border-left:4px solid {COLOURS[said.kind]};padding-left:1em;max-width:46em">'
+        f'<div style="color:{COLOURS[said.kind]}"><b>{_text(said.badge)}</b></div>'
+        f'<div style="font-size:1.8em">{_number(said)}</div>'
+        f"<p>{_text(sentences)}</p><table>{facts}</table></div>"
+    )
+
+
+def table_html(table: CertificateTable) -> str:
+    """One line a certificate."""
+    lines = "".join(_line(certificate, table.by) for certificate in table)
+    held = (
+        f"They hold together with {together(table)} confidence."
+        if table.simultaneous
+        else ("Each holds on its own; picking the smallest afterwards would not be covered.")
+    )
+    skipped = f" Not for this problem: {', '.join(table.skipped)}." if table.skipped else ""
+    return (
+        f'<table><thead><tr><th style="{_LEFT}">{table.by}</th><th>risk</th><th>errors</th>'
+        f'<th style="{_LEFT}">note</th></tr></thead><tbody>{lines}</tbody></table>'
+        f"<p>{_text(held + skipped)}</p>"
+    )
+
+
+def _line(certificate: Certificate, by: str) -> str:
+    said = verdict(certificate)
+    badge = "" if said.kind in ("guarantee", "weak") else f"{said.badge}. "
+    note = badge + (caveat(certificate) or certificate.reason or "")
+    return (
+        f'<tr><td style="{_LEFT}">{_text(str(getattr(certificate, by)))}</td><td style="{_RIGHT}">{_number(said)}</td>'
+        f'<td style="{_RIGHT}">{_text(share(certificate.empirical_risk))}</td>'
+        f'<td style="{_LEFT}">{_text(note)}</td></tr>'
+    )
+
+
+def _number(said: Verdict) -> str:
+    """The risk; struck out if it is not a proven limit."""
+    number = _text(said.number)
+    return f"<s>{number}</s>" if said.kind == "warning" else number
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
