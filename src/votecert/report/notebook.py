@@ -59,11 +59,13 @@ def _line(certificate: Certificate, by: str) -> str:
     said = verdict(certificate)
     badge = "" if said.kind in ("guarantee", "weak") else f"{said.badge}. "
     note = badge + (caveat(certificate) or certificate.reason or "")
-    return (
-        f'<tr><td style="{_LEFT}">{_text(str(getattr(certificate, by)))}</td><td style="{_RIGHT}">{_number(said)}</td>'
-        f'<td style="{_RIGHT}">{_text(share(certificate.empirical_risk))}</td>'
-        f'<td style="{_LEFT}">{_text(note)}</td></tr>'
-    )
+    cells = [
+        (_LEFT, _text(str(getattr(certificate, by)))),
+        (_RIGHT, _number(said)),
+        (_RIGHT, _text(share(certificate.empirical_risk))),
+        (_LEFT, _text(note)),
+    ]
+    return "<tr>" + "".join(f'<td style="{style}">{cell}</td>' for style, cell in cells) + "</tr>"
 
 
 def _number(said: Verdict) -> str:
