@@ -228,3 +228,23 @@ def test_a_confidence_in_place_of_delta_is_noticed(invoke, votes):
     assert "a confidence of 5 % only" in done.stderr
     assert "give --delta 0.05" in done.stderr
     assert "confidence of" not in invoke("certify", votes, *ROWS, "--delta", "0.05").stderr
+
+
+def test_few_voters_are_listed_with_their_votes(invoke, votes, tmp_path):
+    done = invoke("certify", votes, *ROWS, "--json", "c.json")
+    vote = json.loads((tmp_path / "c.json").read_text())["predictor"]["votes"]
+    said = ", ".join(f"{name} {n}" for name, n in zip(("alice", "bob", "carol"), vote, strict=True))
+    assert f"learned: {said}" in done.stdout
+    (tmp_path / "w.csv").write_text("carol,0.2\nbob,0.3\nalice,0.5\n")
+    given = invoke("certify", votes, *ROWS, "--weights", "w.csv").stdout
+    assert "given: alice 50 %, bob 30 %, carol 20 %" in given
+
+
+def test_a_head_start_is_said(invoke, tmp_path):
+    """The two voters are tied unless the class comes first; it does with a vote of its own."""
+    lines = ["a,b,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]
+    (tmp_path / "v.csv").write_text("\n".join(lines))
+    out = invoke("certify", "v.csv", "--label", "truth", "--json", "c.json").stdout
+    offsets = json.loads((tmp_path / "c.json").read_text())["predictor"]["offsets"]
+    assert offsets[1] > offsets[0] == 0
+    assert f"head start yes {offsets[1]}" in out

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 
+SHOWN_VOTERS = 12
+"""Up to so many voters are listed with their weights."""
+
+COUNTABLE_VOTES = 1000
+"""Up to so many votes in all, whole numbers say more than percentages."""
+
 
 def percent(risk: float) -> str:
     """A risk in percent, rounded up as certificates do it."""
@@ -57,12 +63,29 @@ def show_certificate(certificate: Certificate, quiet: bool) -> None:
         ("confidence", f"{100 * (1 - certificate.delta):.6g} % (delta {certificate.delta:g})"),
         ("counted", f"{certificate.errors} errors and {certificate.ties} ties on {terms.n_rows} rows"),
         ("vote", f"{used} of {terms.n_voters} voters have weight, {terms.n_classes} classes"),
-        ("weights", certificate.origin),
+        ("weights", certificate.origin + plain(_weights_in_words(certificate))),
         ("bound", f"{certificate.bound} ({plain(certificate.method.title)})"),
     ):
         shown.add_row(name, text)
     data().print(shown)
     data().print(plain(certificate.statement))
+
+
+def _weights_in_words(certificate: Certificate) -> str:
+    """The votes of each voter, and of classes that start with some, if there are few."""
+    vote = certificate.predictor
+    if len(vote.votes) > SHOWN_VOTERS:
+        return ""
+    names = certificate.voters or tuple(f"voter {place}" for place in range(1, len(vote.votes) + 1))
+    is_whole = sum(vote.votes) <= COUNTABLE_VOTES
+
+    def said(names: Iterable[str], votes: Sequence[int]) -> str:
+        shares = [str(n) if is_whole else f"{100 * n / sum(vote.votes):.3g} %" for n in votes]
+        return ", ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
+
+    constants = {label: n for label, n in zip(map(str, vote.classes), vote.offsets, strict=True) if n}
+    start = f"; head start {said(constants, list(constants.values()))}" if constants else ""
+    return f": {said(names, vote.votes)}{start}"
 
 
 def show_table(certificates: CertificateTable, quiet: bool, title: str) -> None:
