@@ -70,7 +70,7 @@ def check_concentration(choice: Choice) -> None:
     """
     if not 0 < choice["concentration"] <= MOST_CONCENTRATED:
         raise ValueError(
-            f"The concentration {choice['concentration']!r} is not above 0 and at most {MOST_CONCENTRATED}."
+            f"The concentration {choice['concentration']!r} is not above 0 and at most {MOST_CONCENTRATED:g}."
         )
 
 
