@@ -60,6 +60,16 @@ def test_a_missing_voter_is_named(library):
         certificate.predict(as_table(library, {"bob": data["bob"], "cleo": data["cleo"], "dan": data["bob"]}))
 
 
+@pytest.mark.parametrize("name", ["predict", "columns", "column_names", "select"])
+def test_a_voter_may_have_any_name(name):
+    data, y = columns()
+    data = {name: data["ann"], "bob": data["bob"], "cleo": data["cleo"]}
+    certificate = vc.certify(as_table("pandas", data), y, weights=WEIGHTS)
+    assert certificate.voters == (name, "bob", "cleo")
+    turned = as_table("pandas", dict(reversed(data.items())))
+    assert (certificate.predict(turned) == certificate.predict(as_table("pandas", data))).all()
+
+
 def test_voters_that_were_named_otherwise_go_by_position():
     pandas = pytest.importorskip("pandas")
     data, y = columns()

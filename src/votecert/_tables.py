@@ -15,8 +15,8 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     True
     """
     for attribute in ("column_names", "columns"):  # pyarrow has both, and its columns are the data
-        if (names := getattr(table, attribute, None)) is not None:
-            return tuple(str(name) for name in names)
+        if hasattr(type(table), attribute):  # not the table: columns of pandas are attributes, too
+            return tuple(str(name) for name in getattr(table, attribute))
     return None
 
 

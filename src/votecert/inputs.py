@@ -45,7 +45,7 @@ def read_rows(
     if scores is None and is_in_blocks(votes, y):
         split, seed = (learning or {}).get("split", SPLIT), (learning or {}).get("random_state", 0)
         return read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
-    if hasattr(votes, "predict"):
+    if hasattr(type(votes), "predict"):  # a table may have a column of that name
         raise TypeError(
             f"votes is a {type(votes).__name__}. Ask its members first: collect_votes(model, X), with rows X "
             "that they were not fitted on."
