@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._labels import encode_votes
-from votecert._patterns import total_votes, winners
+from votecert._patterns import Codes, total_votes, winners
 from votecert.scores import soft_totals, soft_winners
 
 SCALE = 2.0**52
@@ -92,6 +92,11 @@ class WeightedVote:
         """
         winner = self._soft(votes) if self.kind == "soft" else self._hard(votes)
         return self.labels[np.maximum(winner, 0)]
+
+    def predict_codes(self, codes: Codes) -> npt.NDArray[Any]:
+        """Labels of new rows whose votes are places in ``classes``, or their number for a missing vote."""
+        totals = total_votes(codes, len(self.classes), self.votes, self.offsets)
+        return self.labels[np.maximum(winners(totals, self.fallback), 0)]
 
     def totals(self, votes: Any) -> npt.NDArray[np.float64]:
         """Share of the votes that each class gets, (rows, c); a row without votes is all zero."""

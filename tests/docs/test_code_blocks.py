@@ -90,11 +90,13 @@ FILES = {  # name, label column, labels, share of missing votes, another column
     "guides": [
         ("votes.csv", "truth", ("no", "yes"), 0.0, None),
         ("judges.csv", "human", ("harmful", "safe"), 0.05, None),
+        ("new.csv", "human", ("harmful", "safe"), 0.05, None),
     ],
     "cli.md": [
         ("votes.csv", "truth", ("ham", "spam"), 0.05, None),
         ("judges.csv", "human", ("bad", "good"), 0.05, "case"),
         ("annotations.csv", "expert", ("no", "yes"), 0.3, "item"),
+        ("new.csv", "truth", ("ham", "spam"), 0.05, None),
     ],
 }
 """Files that the pages speak about: those of the guides, and those of a page that has its own."""

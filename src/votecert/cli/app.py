@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from votecert.cli import certifying, checking, looking, paper
+from votecert.cli import certifying, checking, looking, paper, predicting
 from votecert.cli.demo import demo
 from votecert.cli.errors import Code, Guarded
 
@@ -69,6 +69,9 @@ app.command(
         "votecert report certificate.json --markdown - >> README.md",
     )
 )(checking.report)
+app.command(epilog=_example("votecert predict certificate.json new.csv --output labels.csv"))(
+    predicting.predict
+)
 app.command(epilog=_example("votecert bounds", "votecert bounds dirichlet"))(looking.bounds)
 app.command(epilog=_example("votecert plan --target 0.05 --error 0.03 --voters 10"))(looking.plan)
 app.add_typer(paper.app, name="paper")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +44,7 @@ def verify(
     with VOTES the statistics are recounted too.
     """
     talk = Talk(quiet)
-    try:
+    with or_exit(certificate):
         rows = found = None
         for one in load_certificates(certificate):
             if votes is not None:
@@ -55,9 +57,6 @@ def verify(
                 name = one.bound if one.group is None else f"{one.bound}, group {one.group}"
                 data().print(f"{plain(name)}: {plain(verdict)}")
                 data().print(plain(one.statement))
-    except NotVerifiedError as reason:
-        complain(f"{certificate}: {reason}")
-        raise typer.Exit(Code.NOT_VERIFIED) from None
 
 
 def report(
@@ -93,13 +92,10 @@ def report(
     """
     talk = Talk(quiet)
     check_outputs(html if markdown is None else markdown)
-    try:
+    with or_exit(certificate):
         certificates = [one for one in load_certificates(certificate) if bound in (None, one.bound)]
         for one in certificates:
             check(one, None)
-    except NotVerifiedError as reason:
-        complain(f"{certificate}: {reason}")
-        raise typer.Exit(Code.NOT_VERIFIED) from None
     chosen, tables = _chosen(certificates, str(certificate))
     if markdown is not None:
         from votecert.report import to_markdown
@@ -117,6 +113,16 @@ def report(
         rows = rows_of_group(chosen, found)
         tables.append(comparison(chosen, rows, talk))
     write_html(html, chosen, talk, rows=rows, tables=tables, title=title)
+
+
+@contextmanager
+def or_exit(path: Path) -> Iterator[None]:
+    """Leave with the code for it if a certificate does not verify."""
+    try:
+        yield
+    except NotVerifiedError as reason:
+        complain(f"{path}: {reason}")
+        raise typer.Exit(Code.NOT_VERIFIED) from None
 
 
 def load_certificates(path: Path) -> list[Certificate]:

@@ -56,6 +56,16 @@ def load_npz(path: Path) -> dict[str, Array]:
         raise ValueError(f"{path} is not an npz file that can be read: {_short(error)}") from None
 
 
+def find_new_votes(arrays: dict[str, Array], source: str) -> tuple[Array, tuple[str, ...] | None]:
+    """The votes among the arrays of an npz file, and the names of the voters if they are there."""
+    for votes, _ in LAYOUTS:
+        if votes in arrays:
+            names = arrays.get("voters")
+            return arrays[votes], None if names is None else tuple(map(str, names))
+    found = ", ".join(map(repr, list(arrays)[:10])) or "none"
+    raise ValueError(f"{source} must hold the array 'votes'; it holds {found}.")
+
+
 def find_votes(arrays: dict[str, Array], label: str | None, source: str) -> tuple[Array, Array]:
     """The votes and the true labels among the arrays of an npz file."""
     for votes, truth in LAYOUTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from votecert.files.delimited import Progress
 from votecert.files.labels import LabelBook
 from votecert.files.stack import Numbers, VoteStack
 
+S = TypeVar("S", bound=VoteStack)
+
 _CELLS_AT_ONCE = 1 << 20
 
 
-def read_parquet(
-    path: Path, make_stack: Callable[[list[str]], VoteStack], progress: Progress | None
-) -> VoteStack:
+def read_parquet(path: Path, make_stack: Callable[[list[str]], S], progress: Progress | None) -> S:
     """Number the columns of a parquet file.
 
     Parameters

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from votecert.files.columnar import read_parquet
 from votecert.files.columns import ColumnChoice, find_columns, pick_columns, refuse_width
 from votecert.files.delimited import DelimitedReader, Progress, TextSource, read_header
 from votecert.files.stack import VoteStack
+
+S = TypeVar("S", bound=VoteStack)
 
 SUFFIXES = {
     ".csv": "csv",
@@ -91,8 +93,6 @@ class _Request:
     ignore: tuple[ColumnChoice, ...]
     classes: Sequence[Label] | None
     can_abstain: bool | None
-    header: bool
-    progress: Progress | None
 
     def stack(self, names: Sequence[str], source: str) -> VoteStack:
         columns = pick_columns(names, self.label, self.group, self.ignore, source)
@@ -154,19 +154,47 @@ def read_votes(
     >>> found.voters, found.n_abstentions
     (('judge', 'other'), 1)
     """
-    request = _Request(label, group, tuple(ignore), classes, can_abstain, header, progress)
+    request = _Request(label, group, tuple(ignore), classes, can_abstain)
+    if isinstance(source, str | PathLike) and (kind := kind_of_file(Path(source))) in ("npz", "npy"):
+        return (_read_npz if kind == "npz" else _read_npy)(Path(source), request)
+    stack, untyped = read_cells(source, request.stack, header=header, progress=progress)
+    ballots = stack.finish(untyped=untyped, can_abstain=can_abstain)
+    return VoteFile(ballots, stack.columns.voter_names, stack.groups(), stack.source)
+
+
+def read_cells(
+    source: str | PathLike[str] | BinaryIO,
+    make_stack: Callable[[Sequence[str], str], S],
+    *,
+    header: bool = True,
+    progress: Progress | None = None,
+) -> tuple[S, bool]:
+    """Put the cells of text or of a parquet file on a stack.
+
+    Parameters
+    ----------
+    source, header, progress
+        As for :func:`read_votes`.
+    make_stack : callable
+        Makes the stack from the names of the columns and the name of the source.
+
+    Returns
+    -------
+    stack : VoteStack
+    untyped : bool
+        Whether text may stand for numbers and bools.
+    """
     if not isinstance(source, str | PathLike):
-        return _read_text(source, "standard input", None, None, request)
+        return _read_text(
+            TextSource(source, "standard input", None, progress), None, make_stack, header
+        ), True
     path = Path(source)
     kind = kind_of_file(path)
-    if kind in ("csv", "tsv"):
-        with path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            return _read_text(stream, str(path), size, "\t" if kind == "tsv" else None, request)
     if kind == "parquet":
-        stack = read_parquet(path, partial(_stack_for, request, str(path)), progress)
-        return _finished(stack, request, untyped=False)
-    return _read_npz(path, request) if kind == "npz" else _read_npy(path, request)
+        return read_parquet(path, lambda names: make_stack(names, str(path)), progress), False
+    with path.open("rb") as stream:
+        text = TextSource(stream, str(path), os.fstat(stream.fileno()).st_size, progress)
+        return _read_text(text, "\t" if kind == "tsv" else None, make_stack, header), True
 
 
 def kind_of_file(path: Path) -> str:
@@ -188,23 +216,13 @@ def kind_of_file(path: Path) -> str:
     return SUFFIXES[suffix]
 
 
-def _stack_for(request: _Request, source: str, names: list[str]) -> VoteStack:
-    return request.stack(names, source)
-
-
 def _read_text(
-    stream: BinaryIO, name: str, size: int | None, delimiter: str | None, request: _Request
-) -> VoteFile:
-    text = TextSource(stream, name, size, request.progress)
-    names, delimiter = read_header(text, delimiter, request.header)
-    stack = request.stack(names, name)
+    text: TextSource, delimiter: str | None, make_stack: Callable[[Sequence[str], str], S], header: bool
+) -> S:
+    names, delimiter = read_header(text, delimiter, header)
+    stack = make_stack(names, text.name)
     DelimitedReader(text, delimiter, stack).read()
-    return _finished(stack, request, untyped=True)
-
-
-def _finished(stack: VoteStack, request: _Request, *, untyped: bool) -> VoteFile:
-    ballots = stack.finish(untyped=untyped, can_abstain=request.can_abstain)
-    return VoteFile(ballots, stack.columns.voter_names, stack.groups(), stack.source)
+    return stack
 
 
 def _read_npz(path: Path, request: _Request) -> VoteFile:

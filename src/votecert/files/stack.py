@@ -57,9 +57,12 @@ class VoteStack:
             self._refuse_missing(groups, self.columns.group, "group")
             self._groups.append(groups)
         self._truth.append(truth)
-        self._make_room(len(truth), share_read)
-        self._votes[self.n_rows : self.n_rows + len(truth)] = votes
-        self.n_rows += len(truth)
+        self._append(votes, share_read)
+
+    def _append(self, votes: Numbers, share_read: float | None) -> None:
+        self._make_room(len(votes), share_read)
+        self._votes[self.n_rows : self.n_rows + len(votes)] = votes
+        self.n_rows += len(votes)
 
     def _make_room(self, n_more: int, share_read: float | None) -> None:
         if len(self.book.labels) > 255 and self._votes.dtype == np.uint8:
@@ -91,11 +94,7 @@ class VoteStack:
         can_abstain : bool or None
             Whether voters can abstain; None: whether one does.
         """
-        if self.n_rows == 0:
-            raise ValueError(f"{self.source} has no rows: at least one labelled row is needed.")
-        self._resize(self.n_rows)
-        order, table = self._class_order(untyped)
-        votes = _renumbered(self._votes, table)
+        votes, order, table = self._codes(untyped)
         labels = table[np.concatenate(self._truth)].astype(np.intp)
         any_missing = any(bool((votes[rows] == len(order)).any()) for rows in row_blocks(*votes.shape))
         if any_missing and can_abstain is False:
@@ -108,6 +107,14 @@ class VoteStack:
             bool(can_abstain) or any_missing,
             any_missing,
         )
+
+    def _codes(self, untyped: bool) -> tuple[Codes, list[Label], npt.NDArray[Any]]:
+        """Class indices of the votes, the classes in their order, and the class index of each number."""
+        if self.n_rows == 0:
+            raise ValueError(f"{self.source} has no rows: at least one is needed.")
+        self._resize(self.n_rows)
+        order, table = self._class_order(untyped)
+        return _renumbered(self._votes, table), order, table
 
     def groups(self) -> npt.NDArray[np.str_] | None:
         """The group of each row, or None."""
@@ -141,6 +148,21 @@ class VoteStack:
         return order, np.array(
             [len(order), *(index[label] for label in labels)], np.min_scalar_type(len(order))
         )
+
+
+class UnlabelledStack(VoteStack):
+    """Votes on new rows, whose true labels nobody knows.
+
+    A reader that wants a column of true labels may be given any: it is not looked at.
+    """
+
+    def add(self, votes: Numbers, truth: Numbers, groups: Numbers | None, share_read: float | None) -> None:
+        """Append rows; ``truth`` and ``groups`` are left alone."""
+        self._append(votes, share_read)
+
+    def codes(self, *, untyped: bool) -> Codes:
+        """Class indices of the votes, one row a row; a missing vote is the number of classes."""
+        return self._codes(untyped)[0]
 
 
 def _renumbered(votes: Codes, table: npt.NDArray[Any]) -> Codes:

@@ -1,0 +1,101 @@
+"""``read_new_votes``: votes on new rows, whose true labels nobody knows, from a file of any known kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from votecert._labels import Label, encode_votes
+from votecert._patterns import Codes
+from votecert._tables import places_of
+from votecert.files.arrays import Array, find_new_votes, load_npy, load_npz
+from votecert.files.columns import ColumnChoice, Columns, find_columns, refuse_width
+from votecert.files.delimited import Progress
+from votecert.files.reading import kind_of_file, read_cells
+from votecert.files.stack import UnlabelledStack
+
+
+def read_new_votes(
+    source: str | PathLike[str] | BinaryIO,
+    classes: Sequence[Label],
+    n_voters: int,
+    voters: Sequence[str] | None = None,
+    *,
+    ignore: Iterable[ColumnChoice] = (),
+    header: bool = True,
+    progress: Progress | None = None,
+) -> Codes:
+    """Read votes alone.
+
+    Parameters
+    ----------
+    source, ignore, header, progress
+        As for :func:`~votecert.files.read_votes`. An npz file needs the array ``votes`` only.
+    classes : sequence of labels
+        What voters may say.
+    n_voters : int
+        How many voters there must be.
+    voters : sequence of str, optional
+        Their names. A file with columns of these names is read by name, and its other columns are left out;
+        any other file must have one column a voter, in their order.
+
+    Returns
+    -------
+    codes : (rows, n_voters) whole numbers
+        Places of the votes in ``classes``; a missing vote is their number.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = b"id,bob,ann\\n1,no,yes\\n2,yes,\\n"
+    >>> read_new_votes(io.BytesIO(text), ["no", "yes"], 2, ["ann", "bob"]).tolist()
+    [[1, 0], [2, 1]]
+    """
+    left_out = tuple(ignore)
+
+    def choose(names: Sequence[str], name: str) -> list[int]:
+        refuse_width(len(names), name)
+        names = [column.strip() for column in names]
+        dropped = find_columns(names, left_out, name)
+        kept = [place for place in range(len(names)) if place not in dropped]
+        try:
+            places = None if voters is None else places_of(voters, [names[place] for place in kept])
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        chosen = kept if places is None else [kept[place] for place in places]
+        if len(chosen) != n_voters:
+            raise ValueError(
+                f"{name} has {len(chosen)} columns for {n_voters} voters: leave out those that are none."
+            )
+        return chosen
+
+    def make_stack(names: Sequence[str], name: str) -> UnlabelledStack:
+        chosen = choose(names, name)
+        columns = Columns(tuple(names), label=chosen[0], group=None, voters=tuple(chosen))
+        return UnlabelledStack(columns, name, classes)
+
+    if isinstance(source, str | PathLike) and kind_of_file(Path(source)) in ("npz", "npy"):
+        array, names = _load(Path(source))
+        chosen = choose(names, str(source))
+        return encode_votes(array[:, chosen], np.asarray(classes))
+    stack, untyped = read_cells(source, make_stack, header=header, progress=progress)
+    return stack.codes(untyped=untyped)
+
+
+def _load(path: Path) -> tuple[Array, Sequence[str]]:
+    names: Sequence[str] | None = None
+    if kind_of_file(path) == "npy":
+        array = load_npy(path)
+    else:
+        array, names = find_new_votes(load_npz(path), str(path))
+    if array.ndim != 2:
+        raise ValueError(f"{path}: the array of votes must be rows x voters, but its shape is {array.shape}.")
+    if names is None:
+        return array, [str(place) for place in range(array.shape[1])]
+    if len(names) != array.shape[1]:
+        raise ValueError(f"{path}: there are {len(names)} names for {array.shape[1]} voters.")
+    return array, names

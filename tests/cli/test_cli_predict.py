@@ -1,0 +1,97 @@
+"""``predict``: the certified vote on new rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from conftest import ROWS
+
+import votecert as vc
+from votecert.files import read_votes
+
+
+@pytest.fixture
+def certificate(invoke, votes, tmp_path):
+    assert invoke("certify", votes, *ROWS, "--json", "c.json").exit_code == 0
+    return vc.Certificate.from_json((tmp_path / "c.json").read_text())
+
+
+def test_labels_are_those_of_python_in_the_order_of_the_rows(run, invoke, votes, certificate, tmp_path):
+    found = read_votes(tmp_path / votes, label="human", ignore=["question,region"])
+    expected = certificate.predict(found.votes()).tolist()
+    code, out, err = run("predict", "c.json", votes)
+    assert code == 0, err
+    assert out.splitlines() == ["prediction", *expected]
+    assert f"400 rows: {max(set(expected), key=expected.count)} " in err
+    lines = [line.split(",") for line in (tmp_path / votes).read_text().splitlines()]
+    (tmp_path / "turned.csv").write_text("\n".join(",".join(reversed(line[:-1])) for line in lines))
+    done = invoke("predict", "c.json", "turned.csv", "--output", "labels.csv", "--quiet")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "labels.csv").read_text().splitlines() == ["prediction", *expected]
+
+
+def test_standard_input_without_a_header(invoke, certificate):
+    done = invoke(
+        "predict", "c.json", "-", "--no-header", "--ignore", "0", stdin="1,bad,bad,\n2,good,good,bad\n"
+    )
+    assert done.stdout.splitlines() == ["prediction", "bad", "good"]
+
+
+def test_labels_with_commas_are_quoted(invoke, tmp_path):
+    lines = [["a", "b", "truth"], *[["x, y", "x, y", "x, y"], ["z", "z", "z"]] * 50]
+    with (tmp_path / "v.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    assert invoke("certify", "v.csv", "--label", "truth", "--json", "c.json").exit_code == 0
+    out = invoke("predict", "c.json", "v.csv").stdout
+    assert list(csv.reader(out.splitlines()))[:3] == [["prediction"], ["x, y"], ["z"]]
+
+
+def test_an_edited_certificate_predicts_nothing(invoke, votes, certificate, tmp_path):
+    content = json.loads((tmp_path / "c.json").read_text())
+    content["predictor"]["votes"][0] += 1
+    (tmp_path / "c.json").write_text(json.dumps(content))
+    done = invoke("predict", "c.json", votes, "--output", "labels.csv")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert not (tmp_path / "labels.csv").exists()
+
+
+def test_groups_share_their_vote_and_bounds_may_not(invoke, votes, tmp_path):
+    rows = ("--label", "human", "--ignore", "question", "--group", "region")
+    assert invoke("certify", votes, *rows, "--json", "groups.json").exit_code == 0
+    assert len(invoke("predict", "groups.json", votes).stdout.splitlines()) == 401
+    assert invoke("compare", votes, *ROWS, "--weights", "learn", "--json", "all.json").exit_code == 0
+    listed = json.loads((tmp_path / "all.json").read_text())
+    one = json.loads(vc.certify([[0, 1, 1], [1, 1, 0]] * 40, [0, 1] * 40).to_json())
+    (tmp_path / "mixed.json").write_text(json.dumps([listed[0], one]))
+    done = invoke("predict", "mixed.json", votes)
+    assert done.exit_code == 2
+    assert "several votes" in done.stderr
+
+
+def test_soft_votes_are_for_python(invoke, votes, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=60)
+    scores = np.stack([np.stack([1 - y, y], axis=1)] * 2, axis=1).astype(float)
+    (tmp_path / "soft.json").write_text(vc.certify(None, y, scores=scores).to_json())
+    done = invoke("predict", "soft.json", votes)
+    assert done.exit_code == 2
+    assert "Certificate.predict in Python" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("alice,bob\nbad,bad\n", "no column for the voter 'carol'"),
+        ("alice,bob,carol\nbad,bad,ugly\n", "'carol' holds 'ugly'"),
+        ("", "is empty"),
+    ],
+)
+def test_rows_that_do_not_fit(invoke, certificate, tmp_path, text, words):
+    (tmp_path / "new.csv").write_text(text)
+    done = invoke("predict", "c.json", "new.csv", "--output", "labels.csv")
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert not (tmp_path / "labels.csv").exists()
