@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,19 +33,21 @@ def places_of(voters: Sequence[str], columns: Sequence[str], what: str = "column
     >>> places_of(["tree 0", "tree 1"], ["0", "1"]) is None
     True
     """
-    if list(voters) == list(columns) or not set(columns) & set(voters):
+    place = {name: position for position, name in enumerate(columns)}
+    if list(voters) == list(columns) or place.keys().isdisjoint(voters):
         return None
-    missing = [name for name in voters if name not in columns]
+    missing = [name for name in voters if name not in place]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise ValueError(f"There is no {what} for the voter {missing[0]!r}{more}.")
-    repeated = [name for name in voters if list(columns).count(name) + list(voters).count(name) > 2]
+    wanted, there = Counter(voters), Counter(columns)
+    repeated = [name for name in voters if wanted[name] > 1 or there[name] > 1]
     if repeated:
         raise ValueError(
             f"The name {repeated[0]!r} occurs more than once, so nothing can be found by name: give the "
             f"{what}s in the order of the voters."
         )
-    return [list(columns).index(name) for name in voters]
+    return [place[name] for name in voters]
 
 
 def in_order(table: Any, voters: Sequence[str] | None) -> Any:
