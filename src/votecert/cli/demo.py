@@ -180,7 +180,7 @@ def _show(
     ]
     if moved:
         data().print(
-            f"The learned vote of the {' and the '.join(moved)} has constant voters too; all bounds but "
+            f"The learned vote of the {' and the '.join(moved)} gives a class a head start; the bounds below "
             "test-set are compared at the weights alone."
         )
 
