@@ -119,6 +119,17 @@ def test_other_rows_to_learn_on_are_found_by_name():
     assert made[0] == made[1]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_label_column_is_no_voter(library):
+    data, y = columns()
+    table = as_table(library, data | {"truth": y})
+    for make in (vc.certify, vc.compare, vc.learn):
+        with pytest.raises(ValueError, match="column 'truth', which is among the votes"):
+            make(table, table["truth"])
+    votes = as_table(library, data)
+    assert vc.certify(votes, table["truth"]) == vc.certify(votes, y)
+
+
 def test_repeated_names_need_the_same_order():
     pandas = pytest.importorskip("pandas")
     data, y = columns()

@@ -42,6 +42,11 @@ def read_rows(
     """
     if isinstance(votes, Ballots | Scores):
         return votes
+    if (label := getattr(y, "name", None)) is not None and str(label) in (column_names(votes) or ()):
+        raise ValueError(
+            f"The true labels y are the column {label!r}, which is among the votes, too: leave it out there, "
+            "or it is a voter that is always right."
+        )
     if scores is None and is_in_blocks(votes, y):
         split, seed = (learning or {}).get("split", SPLIT), (learning or {}).get("random_state", 0)
         return read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
