@@ -1,4 +1,4 @@
-"""Two parts of the rows, drawn row by row without a look at the data."""
+"""Parts of the rows: two that are drawn row by row without a look at the data, and any that is picked."""
 
 from __future__ import annotations
 
@@ -37,4 +37,24 @@ def in_fitting_part(n_rows: int, split: float, seed: int, *, start: int = 0) -> 
     for first in range(0, n_rows, _NUMBERS_AT_ONCE):  # eight bytes a number would be the largest thing around
         block = chosen[first : first + _NUMBERS_AT_ONCE]
         np.less(numbers.random(len(block)), split, out=block)
+    return chosen
+
+
+def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:
+    """Row indices from a mask or from indices; a row listed twice would pass as new evidence: refused."""
+    chosen = np.asarray(rows)
+    if chosen.dtype.kind == "b":
+        if chosen.shape != (n_rows,):
+            raise ValueError(
+                f"The mask must have one entry a row, {n_rows} in all, but its shape is {chosen.shape}."
+            )
+        chosen = np.flatnonzero(chosen)
+    if not chosen.size:
+        raise ValueError("The subset has no rows.")
+    if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+        raise TypeError("rows must be a mask of bools or a list of row indices.")
+    if chosen.min() < 0 or chosen.max() >= n_rows:
+        raise IndexError(f"Row indices must be from 0 to {n_rows - 1}.")
+    if np.bincount(chosen).max() > 1:
+        raise ValueError("A row is listed twice: a subset has each row once.")
     return chosen

@@ -31,7 +31,7 @@ from votecert._patterns import (
     weigh_votes,
     winners,
 )
-from votecert._split import in_fitting_part
+from votecert._split import checked_rows, in_fitting_part
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -161,7 +161,7 @@ class Ballots:
             raise ValueError(
                 "These ballots do not know their rows any more: take the subset of the votes instead."
             )
-        chosen = self.pattern_of_row[_checked_rows(rows, self.n_rows)]
+        chosen = self.pattern_of_row[checked_rows(rows, self.n_rows)]
         counts = np.bincount(chosen, minlength=self.n_patterns).astype(np.int64)
         kept = np.flatnonzero(counts)
         place = np.cumsum(counts > 0) - 1
@@ -381,23 +381,3 @@ def refuse_missing_votes(encoded: Encoded) -> None:
             f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
             "fill in the missing votes, or allow abstentions."
         )
-
-
-def _checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:
-    """Row indices from a mask or from indices; a row listed twice would pass as new evidence: refused."""
-    chosen = np.asarray(rows)
-    if chosen.dtype.kind == "b":
-        if chosen.shape != (n_rows,):
-            raise ValueError(
-                f"The mask must have one entry a row, {n_rows} in all, but its shape is {chosen.shape}."
-            )
-        chosen = np.flatnonzero(chosen)
-    if not chosen.size:
-        raise ValueError("The subset has no rows.")
-    if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
-        raise TypeError("rows must be a mask of bools or a list of row indices.")
-    if chosen.min() < 0 or chosen.max() >= n_rows:
-        raise IndexError(f"Row indices must be from 0 to {n_rows - 1}.")
-    if np.bincount(chosen).max() > 1:
-        raise ValueError("A row is listed twice: a subset has each row once.")
-    return chosen

@@ -56,14 +56,26 @@ def load_npz(path: Path) -> dict[str, Array]:
         raise ValueError(f"{path} is not an npz file that can be read: {_short(error)}") from None
 
 
-def find_new_votes(arrays: dict[str, Array], source: str) -> tuple[Array, tuple[str, ...] | None]:
-    """The votes among the arrays of an npz file, and the names of the voters if they are there."""
+def find_new_votes(arrays: dict[str, Array], source: str) -> Array:
+    """The votes among the arrays of an npz file."""
     for votes, _ in LAYOUTS:
         if votes in arrays:
-            names = arrays.get("voters")
-            return arrays[votes], None if names is None else tuple(map(str, names))
+            return arrays[votes]
     found = ", ".join(map(repr, list(arrays)[:10])) or "none"
     raise ValueError(f"{source} must hold the array 'votes'; it holds {found}.")
+
+
+def column_names_of(votes: Array, voters: Array | None, source: str) -> list[str]:
+    """Names of the voters of an array of votes; their positions where there are no names."""
+    if votes.ndim != 2:
+        raise ValueError(
+            f"{source}: the votes must be an array of rows x voters, not of shape {votes.shape}."
+        )
+    if voters is None:
+        return [str(place) for place in range(votes.shape[1])]
+    if len(voters) != votes.shape[1]:
+        raise ValueError(f"{source}: there are {len(voters)} names for {votes.shape[1]} voters.")
+    return [str(name) for name in voters]
 
 
 def find_votes(arrays: dict[str, Array], label: str | None, source: str) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ import numpy as np
 from votecert._labels import Label, encode_votes
 from votecert._patterns import Codes
 from votecert._tables import places_of
-from votecert.files.arrays import Array, find_new_votes, load_npy, load_npz
+from votecert.files.arrays import Array, column_names_of, find_new_votes, load_npy, load_npz
 from votecert.files.columns import ColumnChoice, Columns, find_columns, refuse_width
 from votecert.files.delimited import Progress
 from votecert.files.reading import kind_of_file, read_cells
@@ -86,16 +86,10 @@ def read_new_votes(
     return stack.codes(untyped=untyped)
 
 
-def _load(path: Path) -> tuple[Array, Sequence[str]]:
-    names: Sequence[str] | None = None
+def _load(path: Path) -> tuple[Array, list[str]]:
     if kind_of_file(path) == "npy":
-        array = load_npy(path)
+        votes, voters = load_npy(path), None
     else:
-        array, names = find_new_votes(load_npz(path), str(path))
-    if array.ndim != 2:
-        raise ValueError(f"{path}: the array of votes must be rows x voters, but its shape is {array.shape}.")
-    if names is None:
-        return array, [str(place) for place in range(array.shape[1])]
-    if len(names) != array.shape[1]:
-        raise ValueError(f"{path}: there are {len(names)} names for {array.shape[1]} voters.")
-    return array, names
+        arrays = load_npz(path)
+        votes, voters = find_new_votes(arrays, str(path)), arrays.get("voters")
+    return votes, column_names_of(votes, voters, str(path))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from votecert._labels import Label
 from votecert.ballots import Ballots
-from votecert.files.arrays import Array, find_votes, load_npy, load_npz
+from votecert.files.arrays import Array, column_names_of, find_votes, load_npy, load_npz
 from votecert.files.columnar import read_parquet
 from votecert.files.columns import ColumnChoice, find_columns, pick_columns, refuse_width
 from votecert.files.delimited import DelimitedReader, Progress, TextSource, read_header
@@ -228,16 +228,12 @@ def _read_text(
 def _read_npz(path: Path, request: _Request) -> VoteFile:
     arrays = load_npz(path)
     votes, truth = find_votes(arrays, None if request.label is None else str(request.label), str(path))
-    if votes.ndim != 2:
-        raise ValueError(f"{path}: the array of votes must be rows x voters, but its shape is {votes.shape}.")
+    voters = arrays.get("voters")
+    names = column_names_of(votes, voters, str(path))
     if truth.ndim != 1 or len(truth) != len(votes):
         raise ValueError(
             f"{path}: there must be one true label a row: {len(votes)} rows, labels {truth.shape}."
         )
-    voters = arrays.get("voters")
-    names = [str(i) for i in range(votes.shape[1])] if voters is None else [str(name) for name in voters]
-    if len(names) != votes.shape[1]:
-        raise ValueError(f"{path}: there are {len(names)} names for {votes.shape[1]} voters.")
     dropped = find_columns(names, request.ignore, str(path))
     kept = [position for position in range(len(names)) if position not in dropped]
     groups = None
