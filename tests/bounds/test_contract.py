@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,3 +164,16 @@ def test_multiclass_problems_are_refused_with_advice():
     for name in ("gz", "bg", "bg+", "bg++", "c-bound"):
         with pytest.raises(UnsupportedProblemError, match="occam"):
             BOUNDS[name].evaluate(rows, np.array([0.5, 0.5]), DELTA)
+
+
+@pytest.mark.parametrize("name", ["dirichlet-margin", "dirichlet-stochastic", "bg", "bg+", "bg++"])
+@pytest.mark.parametrize("margins", [(), (0.0,), (0.5,), (0.1, -0.1), (math.nan,)])
+def test_margins_that_the_theorem_does_not_cover_are_refused(name, margins):
+    with pytest.raises(ValueError, match=r"in \(0, 1/2\)"):
+        replace(BOUNDS[name], margins=margins)
+
+
+@pytest.mark.parametrize("offsets", [(), (0.5,), (0.0, 0.7), (math.nan,)])
+def test_offsets_that_the_theorem_does_not_cover_are_refused(offsets):
+    with pytest.raises(ValueError, match="below 1/2"):
+        replace(BOUNDS["ccpbb"], offsets=offsets)

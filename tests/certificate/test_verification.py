@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import votecert as vc
+from votecert.bounds.partition import Partition
 from votecert.certificate.serial import digest
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.scores import Scores
@@ -140,6 +142,32 @@ def test_a_member_of_a_list_that_was_not_declared_fails():
     assert "not declared" in str(replace(certificate, terms=terms, risk=float(risk)).verify())
 
 
+@pytest.mark.parametrize("rows", [100, 301])
+def test_errors_that_were_counted_on_other_rows_than_all_fail(rows):
+    certificate = CERTIFICATES["learned"]
+    assert certificate.terms.n_rows == 300
+    terms = replace(certificate.terms, statistics={**certificate.terms.statistics, "rows": rows})
+    risk = certificate.method.formula(OUTWARD, terms).risk
+    outcome = replace(certificate, terms=terms, risk=float(risk) * (1 + 1e-12)).verify()
+    assert f"counted on {rows} of 300 rows" in str(outcome)
+
+
+def test_a_posterior_of_partition_that_was_not_paid_for_fails():
+    votes, y = data()
+    certificate = vc.certify(votes, y, weights=[0.4, 0.3, 0.2, 0.1], bound=Partition(family="dirichlet"))
+    for change in ({"concentration": 1e11}, {"family": "categorical"}):
+        terms = replace(certificate.terms, choice=certificate.terms.choice | change)
+        risk = certificate.method.formula(OUTWARD, terms).risk
+        outcome = replace(certificate, terms=terms, risk=min(1.0, float(risk) * (1 + 1e-12))).verify()
+        assert "cannot be recomputed" in str(outcome)
+
+
+def test_a_choice_that_is_not_finite_fails():
+    certificate = CERTIFICATES["cctnd"]
+    terms = replace(certificate.terms, choice={"offset": -math.inf})
+    assert "The offset -inf is not finite" in str(replace(certificate, terms=terms).verify())
+
+
 def test_a_smaller_delta_than_was_spent_fails():
     certificate = CERTIFICATES["dirichlet"]
     less = {name: share / 10 for name, share in certificate.ledger.items()}
@@ -160,7 +188,7 @@ def test_weights_that_do_not_sum_to_one_fail():
     terms = replace(certificate.terms, weights=tuple(0.9 * w for w in certificate.terms.weights))
     risk = certificate.method.formula(OUTWARD, terms).risk
     outcome = replace(certificate, terms=terms, risk=float(risk) * (1 + 1e-12)).verify()
-    assert "weights" in str(outcome)
+    assert "with the sum one" in str(outcome)
 
 
 def test_soft_votes_are_recounted_from_scores():

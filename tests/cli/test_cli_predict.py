@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,10 +50,31 @@ def test_labels_with_commas_are_quoted(invoke, tmp_path):
     assert list(csv.reader(out.splitlines()))[:3] == [["prediction"], ["x, y"], ["z"]]
 
 
-def test_an_edited_certificate_predicts_nothing(invoke, votes, certificate, tmp_path):
-    content = json.loads((tmp_path / "c.json").read_text())
-    content["predictor"]["votes"][0] += 1
-    (tmp_path / "c.json").write_text(json.dumps(content))
+def test_head_start_and_fallback_are_in_force(invoke, tmp_path):
+    """The two voters are tied unless the class comes first; it does with a vote of its own."""
+    lines = ["a,b,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]
+    (tmp_path / "v.csv").write_text("\n".join(lines))
+    options = ("--label", "truth", "--can-abstain", "--fallback", "yes", "--json", "c.json")
+    assert invoke("certify", "v.csv", *options).exit_code == 0
+    certificate = vc.Certificate.from_json((tmp_path / "c.json").read_text())
+    assert any(certificate.offsets)
+    (tmp_path / "new.csv").write_text("a,b\nyes,no\nno,no\n,\n")
+    expected = certificate.predict([["yes", "no"], ["no", "no"], [None, None]]).tolist()
+    assert expected == ["yes", "no", "yes"]
+    assert invoke("predict", "c.json", "new.csv").stdout.split() == ["prediction", *expected]
+    plain = invoke("certify", "v.csv", "--label", "truth", "--weights", "uniform", *options[2:], "--quiet")
+    assert plain.exit_code == 0
+    assert invoke("predict", "c.json", "new.csv").stdout.split() == ["prediction", "no", "no", "yes"]
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_an_edited_certificate_predicts_nothing(invoke, votes, certificate, tmp_path, forged):
+    if forged:  # sound but for the number
+        text = replace(certificate, risk=certificate.risk / 2).to_json()
+    else:
+        text = certificate.to_json().replace('"delta": 0.05', '"delta": 0.01')
+    assert text != certificate.to_json()
+    (tmp_path / "c.json").write_text(text)
     done = invoke("predict", "c.json", votes, "--output", "labels.csv")
     assert (done.exit_code, done.stdout) == (3, "")
     assert not (tmp_path / "labels.csv").exists()

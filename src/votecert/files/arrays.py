@@ -69,7 +69,7 @@ def column_names_of(votes: Array, voters: Array | None, source: str) -> list[str
     """Names of the voters of an array of votes; their positions where there are no names."""
     if votes.ndim != 2:
         raise ValueError(
-            f"{source}: the votes must be an array of rows x voters, not of shape {votes.shape}."
+            f"{source}: the array of votes must be rows x voters, but its shape is {votes.shape}."
         )
     if voters is None:
         return [str(place) for place in range(votes.shape[1])]
