@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, Bound, Evaluation, UnsupportedProblemError
+from votecert.bounds._tallies import Tallies
 from votecert.bounds.base import Objective
 from votecert.bounds.dirichlet import Dirichlet
 from votecert.learning import _smooth_starts as starts
@@ -122,6 +123,7 @@ def test_quick_rows_count_the_same(seed, n_classes, abstain):
         assert rows.n_outputs == ballots.n_outputs
         np.testing.assert_array_equal(rows.voter_errors(), ballots.voter_errors())
         np.testing.assert_array_equal(rows.tandem_counts(), ballots.tandem_counts())
+        assert rows.derived(Tallies) is rows.derived(Tallies)  # iterating must not count again
         for weighed in ("correct_weight", "wrong_weight"):
             mine, theirs = getattr(rows, weighed)(weights), getattr(ballots, weighed)(weights)
             assert rows.mean(mine**3) == pytest.approx(ballots.mean(theirs**3))
