@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,11 +78,37 @@ class Case:
         """Share of the rows with M <= g."""
         return Fraction(self.mean(lambda votes, y: int(self.margin(votes, y) <= Fraction(g))))
 
+    def judged(self, *voters: int) -> list[tuple[tuple[int, ...], int]]:
+        """Which of these voters are wrong on the rows that judge them, with numbers of rows.
+
+        Usually these are all rows. Out of bag a missing vote says that the voter was fitted on the row.
+        """
+        out_of_bag = getattr(self.bound, "out_of_bag", False)
+        return [
+            (tuple(int(votes[i] != y) for i in voters), n)
+            for (votes, y), n in self.patterns.items()
+            if not out_of_bag or all(votes[i] is not None for i in voters)
+        ]
+
+    def fewest_rows(self, size: int) -> int:
+        """The smallest number of rows that judge a group of so many voters."""
+        groups = itertools.product(range(self.d), repeat=size)
+        return min(sum(n for _, n in self.judged(*voters)) for voters in groups)
+
+    def wrong_together(self, size: int) -> Fraction:
+        """The chance that so many voters drawn from the weights are all wrong; 1 where no row judges them."""
+        total = Fraction(0)
+        for voters in itertools.product(range(self.d), repeat=size):
+            rows = self.judged(*voters)
+            errors = Fraction(sum(n for wrong, n in rows if all(wrong)), sum(n for _, n in rows) or 1)
+            total += math.prod(self.theta[i] for i in voters) * (errors if rows else 1)
+        return total
+
     def gibbs(self) -> Fraction:
-        return Fraction(self.mean(lambda votes, y: 1 - self.right(votes, y)))
+        return self.wrong_together(1)
 
     def tandem(self) -> Fraction:
-        return Fraction(self.mean(lambda votes, y: (1 - self.right(votes, y)) ** 2))
+        return self.wrong_together(2)
 
     def subset_sums(self) -> set[Fraction]:
         sums = {Fraction(0)}
@@ -100,9 +128,9 @@ class Case:
             return mp.inf
         return precise.dirichlet_kl([K * real(t) for t in self.theta], map(real, self.beta))
 
-    def seeger(self, share=1):
+    def seeger(self, share=1, m=None):
         """C0 = log(2 sqrt(m) / (delta * share))."""
-        return mp.log(2 * mp.sqrt(self.m) / (real(self.delta) * real(share)))
+        return mp.log(2 * mp.sqrt(m or self.m) / (real(self.delta) * real(share)))
 
 
 def klinv(q, c):

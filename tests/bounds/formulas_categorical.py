@@ -13,15 +13,18 @@ from precise import real
 
 
 def first_order(case: Case):
-    gibbs = case.gibbs()
-    complexity = (case.categorical_kl() + case.seeger()) / case.m
-    return 2 * klinv(gibbs, complexity), {"empirical": gibbs, "rows": case.m}
+    gibbs, m = case.gibbs(), case.fewest_rows(1)
+    if m == 0:
+        return mpf(1), {"rows": 0}
+    return 2 * klinv(gibbs, (case.categorical_kl() + case.seeger(m=m)) / m), {"empirical": gibbs, "rows": m}
 
 
 def second_order(case: Case):
-    tandem = case.tandem()
-    complexity = (2 * case.categorical_kl() + case.seeger()) / case.m
-    return 4 * klinv(tandem, complexity), {"empirical": tandem, "rows": case.m}
+    tandem, m = case.tandem(), case.fewest_rows(2)
+    if m == 0:
+        return mpf(1), {"rows": 0}
+    complexity = (2 * case.categorical_kl() + case.seeger(m=m)) / m
+    return 4 * klinv(tandem, complexity), {"empirical": tandem, "rows": m}
 
 
 def binomial(case: Case):
@@ -48,26 +51,27 @@ def binomial_margin(case: Case):
 def chebyshev_tandem(case: Case):
     mu, kl = real(case.choice["offset"]), case.categorical_kl()
     tandem, gibbs = case.tandem(), case.gibbs()
-    constant = mp.log(4 * mp.sqrt(case.m) / real(case.delta))
-    T = klinv(tandem, (2 * kl + constant) / case.m)
+    m, pairs = case.fewest_rows(1), case.fewest_rows(2)
+    if pairs == 0:
+        return mpf(1), {"rows": m, "pair_rows": 0}
+    T = klinv(tandem, (2 * kl + mp.log(4 * mp.sqrt(pairs) / real(case.delta))) / pairs)
     inverse = precise.kl_inverse_lower if mu >= 0 else klinv
-    G = inverse(real(gibbs), (kl + constant) / case.m)
-    counted = {"tandem": tandem, "gibbs": gibbs, "rows": case.m, "pair_rows": case.m}
+    G = inverse(real(gibbs), (kl + mp.log(4 * mp.sqrt(m) / real(case.delta))) / m)
+    counted = {"tandem": tandem, "gibbs": gibbs, "rows": m, "pair_rows": pairs}
     return (T - 2 * mu * G + mu**2) / (mpf(1) / 2 - mu) ** 2, counted
 
 
 def chebyshev_bennett(case: Case):
     """The unbiased variance of the mu-tandem loss of every pair, and the two grids, paid for."""
-    m, mu = case.m, Fraction(case.choice["offset"])
-    if m == 1:
-        return mpf(1), {"pair_rows": 1}
+    m, mu = case.fewest_rows(2), Fraction(case.choice["offset"])
+    if m <= 1:
+        return mpf(1), {"pair_rows": m}
     loss = variance = Fraction(0)
     for i, j in itertools.product(range(case.d), repeat=2):
-        losses = [
-            (((votes[i] != y) - mu) * ((votes[j] != y) - mu), n) for (votes, y), n in case.patterns.items()
-        ]
-        mean = sum(n * x for x, n in losses) / m
-        spread = sum(n * (x - mean) ** 2 for x, n in losses) / (m - 1)
+        losses = [((one - mu) * (two - mu), n) for (one, two), n in case.judged(i, j)]
+        rows = sum(n for _, n in losses)
+        mean = sum(n * x for x, n in losses) / rows
+        spread = sum(n * (x - mean) ** 2 for x, n in losses) / (rows - 1)
         loss += case.theta[i] * case.theta[j] * mean
         variance += case.theta[i] * case.theta[j] * spread
     t = real(case.choice["variance_scale"])

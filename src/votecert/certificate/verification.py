@@ -96,6 +96,13 @@ def _differences(certificate: Certificate, recomputed: float) -> list[str]:
         problems.append(f"The bound {certificate.bound!r} is for two classes without abstentions only.")
     if min(terms.weights) < 0 or abs(math.fsum(terms.weights) - 1) > 1e-9:
         problems.append("The weights are not zero or more with the sum one.")
+    if certificate.group is not None and (terms.choice.get("list"), terms.choice.get("statement")) == (
+        "split",
+        "list",
+    ):
+        problems.append(
+            "The group is certified by a vote that was fitted on rows of all groups, its own too."
+        )
     if len(vote.votes) != terms.n_voters or len(vote.classes) != terms.n_classes:
         problems.append("The predictor does not have the stated numbers of voters and classes.")
     elif tuple(terms.choice.get("votes", vote.votes)) != vote.votes:
