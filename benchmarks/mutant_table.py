@@ -253,7 +253,7 @@ MUTANTS = (
         "constant = ar.log(2) + log_xi",
         "constant = log_xi",
         "the first form of the C-bound spends delta twice",
-        options("first form"),
+        options("first-form"),
     ),
     Mutant(
         "bounds/bin_margin.py",
@@ -275,7 +275,7 @@ MUTANTS = (
         'margins + MARGIN_SLACK, side="right"',
         'margins - MARGIN_SLACK, side="left"',
         "a margin of exactly g is not an error",
-        options("equal margins"),
+        options("equal-margins"),
     ),
     Mutant(
         "bounds/margins.py",
@@ -367,7 +367,7 @@ MUTANTS = (
         "lost = sum(min(theta[i], theta[j])",
         "lost = sum(max(theta[i], theta[j])",
         "complementary voters are taken to be wrong more often than they are",
-        options("one family of two", "complements"),
+        options("one-family-of-two", "complements"),
     ),
     Mutant(
         "bounds/dirichlet.py",
@@ -459,21 +459,21 @@ MUTANTS = (
         'Fraction(1) - (0 if declared["list"] == "none" else Fraction(self.list_mass))',
         "Fraction(1)",
         "whole-number votes do not pay for the list beside them",
-        options("with a list"),
+        options("with-a-list"),
     ),
     Mutant(
         "bounds/occam.py",
         'Fraction(self.list_mass) * MEMBERS[choice["member"]]',
         "Fraction(self.list_mass)",
         "each member of the list spends the mass of all",
-        options("of the list"),
+        options("of-the-list"),
     ),
     Mutant(
         "bounds/occam.py",
         'choice["seed"], fitting=False)',
         'choice["seed"], fitting=True)',
         "errors of a fitted vote are counted on its fitting rows",
-        options("of the list"),
+        options("of-the-list"),
     ),
     Mutant(
         "bounds/occam.py",

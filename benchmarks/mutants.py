@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -107,6 +107,14 @@ class Copies:
             return self.run(copy, tests)[0] == 0
 
 
+def joined(tests: Iterable[Tests]) -> list[Tests]:
+    """The same tests, each file once: its parts joined, or all of it where somebody wants it whole."""
+    wanted: dict[str, dict[str, None]] = {}
+    for file, *part in tests:
+        wanted.setdefault(file, {})[part[-1] if part else ""] = None
+    return [(file,) if "" in parts else (file, "-k", " or ".join(parts)) for file, parts in wanted.items()]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", help="bugs whose file or effect has this text in it")
@@ -116,7 +124,7 @@ def main() -> int:
     mutants = [one for one in MUTANTS if given.only in one.file or given.only in one.breaks]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.jobs) as pool:
         copies = Copies(Path(folder), given.jobs, given.timeout)
-        needed = list(dict.fromkeys(one.tests for one in mutants))
+        needed = joined(one.tests for one in mutants)
         broken = [
             tests for tests, good in zip(needed, pool.map(copies.passes, needed), strict=True) if not good
         ]
