@@ -381,7 +381,7 @@ MUTANTS = (
         " + ar.log_binomial(d, int(alive))",
         "",
         "`dirichlet` does not pay for which voters have weight",
-        formulas("dirichlet"),
+        options("zero-weight"),
     ),
     Mutant(
         "bounds/dirichlet.py",
@@ -530,7 +530,7 @@ MUTANTS = (
         "(everything,) * 2 if fixed else self._split(y, random, params)",
         "(everything,) * 2",
         "the classifier certifies on its fitting rows",
-        ("tests/test_classifier.py", "-k", "exactly_the_rows"),
+        ("tests/learning/test_leaks.py", "-k", "classifier"),
     ),
     Mutant(
         "_splitting.py",

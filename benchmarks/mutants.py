@@ -95,7 +95,7 @@ class Copies:
                 code, output = self.run(copy, mutant.tests)
             finally:
                 path.write_text(text)
-        failed = re.search(r"^FAILED \S*?([^/\s]+::\w+)", output, re.MULTILINE)
+        failed = re.search(r"^FAILED \S*?([^/\s]+(?:::\w+)+)", output, re.MULTILINE)
         if code == 1 and failed:
             return Outcome(mutant, failed[1])
         notes = {0: "survived", -1: "out of time", 5: "no such test"}

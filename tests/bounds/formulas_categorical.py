@@ -14,17 +14,14 @@ from precise import real
 
 def first_order(case: Case):
     gibbs, m = case.gibbs(), case.fewest_rows(1)
-    if m == 0:
-        return mpf(1), {"rows": 0}
-    return 2 * klinv(gibbs, (case.categorical_kl() + case.seeger(m=m)) / m), {"empirical": gibbs, "rows": m}
+    cost = case.categorical_kl() + case.seeger(m=m) if m else mp.inf
+    return 2 * klinv(gibbs, cost / max(m, 1)), {"empirical": gibbs, "rows": m}
 
 
 def second_order(case: Case):
     tandem, m = case.tandem(), case.fewest_rows(2)
-    if m == 0:
-        return mpf(1), {"rows": 0}
-    complexity = (2 * case.categorical_kl() + case.seeger(m=m)) / m
-    return 4 * klinv(tandem, complexity), {"empirical": tandem, "rows": m}
+    cost = 2 * case.categorical_kl() + case.seeger(m=m) if m else mp.inf
+    return 4 * klinv(tandem, cost / max(m, 1)), {"empirical": tandem, "rows": m}
 
 
 def binomial(case: Case):

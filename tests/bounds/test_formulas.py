@@ -225,6 +225,7 @@ WITH_OPTIONS = {
         "three classes, uneven",
         AT | {"smoothed": 0.25},
     ),
+    "zero-weight": ("dirichlet", {}, "a voter without weight", AT),
     "zero-weight-smoothed": ("dirichlet", {}, "a voter without weight", AT | {"smoothed": 0.0625}),
     "complements-dirichlet": ("dirichlet", {"complements": ((0, 2),)}, "two classes", AT),
     "odd-votes": ("occam", {}, "two classes", vote([2, 1, 1], [0, 1])),
