@@ -265,7 +265,12 @@ def test_counts_are_whole_numbers_in_their_range():
 
 @pytest.mark.parametrize(
     ("name", "field", "value"),
-    [("fo", "empirical", -0.1), ("cctnd", "tandem", -1e-9), ("ccpbb", "loss", -0.1), ("bg", "margin_error", 1.5)],
+    [
+        ("fo", "empirical", -0.1),
+        ("cctnd", "tandem", -1e-9),
+        ("ccpbb", "loss", -0.1),
+        ("bg", "margin_error", 1.5),
+    ],
 )
 def test_shares_are_between_zero_and_one(name, field, value):
     honest = kind(name)[0]
@@ -308,7 +313,9 @@ def test_a_fit_that_another_machine_rounds_differently_is_on_trust(monkeypatch):
     refitted = verification.refitted_votes
 
     def elsewhere(rows, choice):
-        return refitted(rows, choice) * np.linspace(0.999, 1.001, len(choice["votes"]) + len(choice["offsets"]))
+        return refitted(rows, choice) * np.linspace(
+            0.999, 1.001, len(choice["votes"]) + len(choice["offsets"])
+        )
 
     assert not honest.verify(votes, y).on_trust[1:]
     monkeypatch.setattr(verification, "refitted_votes", elsewhere)
@@ -333,7 +340,9 @@ def test_absurd_numbers_of_votes_end_at_once(votes):
     assert not replace(honest, terms=terms).verify()
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', "[" * 100_000, '{"votecert_certificate": NaN}', "9" * 5000])
+@pytest.mark.parametrize(
+    "text", ['{"a": 1, "a": 2}', "[" * 100_000, '{"votecert_certificate": NaN}', "9" * 5000]
+)
 def test_texts_that_readers_could_disagree_about_are_refused(text):
     with pytest.raises(ValueError, match="not a certificate"):
         vc.Certificate.from_json(text)

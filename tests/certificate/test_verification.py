@@ -139,7 +139,9 @@ def test_a_member_of_a_list_that_was_not_declared_fails():
     choice = {**certificate.terms.choice, "list": "none", "statement": "list", "member": "log-odds"}
     terms = replace(certificate.terms, choice=choice)
     risk = certificate.method.formula(OUTWARD, terms).risk
-    assert "if and only if a list was declared" in str(replace(certificate, terms=terms, risk=float(risk)).verify())
+    assert "if and only if a list was declared" in str(
+        replace(certificate, terms=terms, risk=float(risk)).verify()
+    )
 
 
 @pytest.mark.parametrize("rows", [100, 301])
