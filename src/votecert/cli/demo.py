@@ -212,6 +212,6 @@ def _meaning(electorate: Electorate, certificate: Certificate, delta: float) -> 
     return (
         f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(electorate.name)} errs "
         f"on at most [bold]{percent(certificate.risk)}[/] of new rows{where}. A fresh test set, spent on "
-        f"nothing but testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with {errors} "
-        f"errors on {rows} rows.\n"
+        f"nothing but testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with "
+        f"{errors} errors on {rows} rows.\n"
     )
