@@ -71,6 +71,8 @@ class Certificate:
         Names of the voters.
     reason : str or None
         Why the bound is vacuous.
+    declared : tuple of str
+        Assumptions that the user declared where they could not be checked.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     """
@@ -90,6 +92,7 @@ class Certificate:
     group: str | None = None
     voters: tuple[str, ...] | None = None
     reason: str | None = None
+    declared: tuple[str, ...] = ()
     intact: bool = field(default=True, compare=False)
 
     @property
@@ -167,7 +170,7 @@ class Certificate:
             listed.append("The weights were fixed without looking at these rows.")
         if self.group is not None:
             listed.append("The groups were fixed without looking at these rows.")
-        return listed
+        return [*listed, *self.declared]
 
     def cite(self) -> str:
         """BibTeX of the works behind this certificate."""

@@ -22,6 +22,8 @@ def as_dict(certificate: Certificate) -> dict[str, Any]:
     """The certificate's fields as plain JSON values, with what a reader wants to see first."""
     content = asdict(certificate)
     content.pop("intact")
+    if not certificate.declared:  # older certificates do not have it, and keep their digest
+        content.pop("declared")
     content["predictor"]["classes"] = [_plain(label) for label in certificate.predictor.classes]
     return {
         "votecert_certificate": SCHEMA,
@@ -79,6 +81,7 @@ def _build(kind: type[C], content: dict[str, Any]) -> C:
     fields["terms"] = Terms(**terms)
     fields["predictor"] = WeightedVote(**{name: _tuple(value) for name, value in fields["predictor"].items()})
     fields["voters"] = None if fields["voters"] is None else tuple(fields["voters"])
+    fields["declared"] = tuple(fields.get("declared", ()))
     fields["options"] = {name: _tuple(value) for name, value in fields["options"].items()}
     certificate = kind(**fields)
     # What was read and not only what was kept must be unchanged, so the digest is over the whole text.
