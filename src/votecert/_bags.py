@@ -154,8 +154,12 @@ def _check_handed_its_bag_only(ensemble: Any, member: Member) -> None:
 
 def _takes_weights(estimator: Any) -> bool:
     """Whether BaggingClassifier passes bags on as weights, with or without metadata routing."""
-    routed = get_routing_for_object(estimator).consumes("fit", ("sample_weight",))
-    return bool(routed) or has_fit_parameter(estimator, "sample_weight")
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    try:
+        return bool(get_routing_for_object(estimator).consumes("fit", ("sample_weight",)))
+    except NotImplementedError:  # then it cannot have been fitted with routing
+        return False
 
 
 def _parts(value: Any) -> Iterator[Any]:
@@ -182,9 +186,10 @@ def _check_leaves(
     trees: list[tuple[SingleVoter, Bag]], panel: Panel, X: Any, labels: NDArray[Any], n_jobs: int | None
 ) -> None:
     """Refuse trees whose leaves hold anything but their bag: weights, other rows, bags made up later."""
-    rows: Any = panel.ready(X)
-    rows = rows.tocsr() if issparse(rows) else np.asarray(rows, dtype=np.float32)  # as trees see them
-    if MASKS_ALL_ROWS and not issparse(rows) and np.isnan(rows).any():
+    rows = panel.ready(X)
+    dense = not issparse(rows)
+    rows = np.asarray(rows, dtype=np.float32) if dense else rows.tocsr()  # as trees see them
+    if MASKS_ALL_ROWS and dense and np.isnan(rows).any():
         raise ValueError(
             "X has missing values, and before scikit-learn 1.9 trees look for them in all rows, those "
             "outside the bag too. Use scikit-learn 1.9 or newer, or bag trees in pipelines, which are handed "
