@@ -32,6 +32,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import compute_sample_weight
 
 from votecert import Certificate, CertifiedVotingClassifier, certify, collect_votes
+from votecert._bags import _leaves_hold
 from votecert._panels import panel_of
 from votecert.oob import certify_oob
 from votecert.voters import out_of_bag_votes
@@ -263,6 +264,18 @@ def test_bags_that_are_not_the_trees_own_are_refused():
         certify_oob(seen_all.set_params(bootstrap=True), X, NAMES)
 
 
+def test_a_leaf_remembers_how_many_rows_it_holds():
+    """The same weight of each class in every leaf, but of other rows."""
+    (member,) = panel_of(RandomForestClassifier(1, max_depth=1, bootstrap=False).fit(X, NAMES)).members
+    weights = np.ones(90)
+    rows = X.astype(np.float32)
+    assert _leaves_hold(member, rows, Y, weights)
+    leaves = member.estimator.apply(rows)
+    first, second = np.flatnonzero((leaves == leaves[0]) & (Y[0] == Y))[:2]
+    weights[first], weights[second] = 2, 0
+    assert not _leaves_hold(member, rows, Y, weights)
+
+
 def test_warm_starts_are_fine_on_the_same_rows_only():
     forest = RandomForestClassifier(2, warm_start=True, random_state=0).fit(X, NAMES)
     assert certify_oob(forest.set_params(n_estimators=4).fit(X, NAMES), X, NAMES).terms.n_voters == 4
@@ -284,9 +297,16 @@ def test_derived_ensembles_are_refused():
         certify_oob(ensemble, X, NAMES, members_saw_only_their_bags=True)
 
 
-def test_forests_of_other_members_are_refused():
+class UnweightedTree(DecisionTreeClassifier):
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("tree", [OwnTree(), UnweightedTree()])
+def test_forests_of_other_members_are_refused(tree):
+    """A forest hands all rows to its members, whatever their fit takes."""
     forest = RandomForestClassifier(3, random_state=0)
-    forest.estimator = OwnTree()
+    forest.estimator = tree
     with pytest.raises(ValueError, match=ALL_ROWS):
         certify_oob(forest.fit(X, NAMES), X, NAMES)
 
