@@ -74,7 +74,7 @@ class Certificate:
     reason : str or None
         Why the bound is vacuous.
     declared : tuple of str
-        Assumptions that the maker declared, listed with the others.
+        Assumptions that the user declared where they could not be checked.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     own_words : bool
