@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from votecert.ballots import Ballots
 from votecert.learning._electorate import BinaryElectorate, PluralElectorate, electorate
 from votecert.learning._judge import Judge
-from votecert.learning._rows import content_sample
+from votecert._patterns import content_sample
 from votecert.learning._soft_electorate import SoftElectorate
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.scores import Scores

@@ -126,6 +126,7 @@ class Maker:
             group=self.group,
             voters=self.voters,
             reason=found.reason,
+            abstention_declared=rows.abstention_declared,
         )
 
 

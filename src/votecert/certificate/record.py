@@ -71,6 +71,8 @@ class Certificate:
         Names of the voters.
     reason : str or None
         Why the bound is vacuous.
+    abstention_declared : bool
+        Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     """
@@ -90,6 +92,7 @@ class Certificate:
     group: str | None = None
     voters: tuple[str, ...] | None = None
     reason: str | None = None
+    abstention_declared: bool = True
     intact: bool = field(default=True, compare=False)
 
     @property
@@ -163,6 +166,8 @@ class Certificate:
                 else " (inferred from the rows; it is assumed that there are no others)."
             ),
         ]
+        if not self.abstention_declared and self.terms.n_outputs == self.terms.n_classes:
+            listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
         if self.origin == "fixed" or self.bound == "test-set":  # which says nothing about others
             listed.append("The weights were fixed without looking at these rows.")
         if self.group is not None:

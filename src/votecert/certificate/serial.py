@@ -22,6 +22,8 @@ def as_dict(certificate: Certificate) -> dict[str, Any]:
     """The certificate's fields as plain JSON values, with what a reader wants to see first."""
     content = asdict(certificate)
     content.pop("intact")
+    if certificate.abstention_declared:  # a later field, absent from files that say nothing about it
+        content.pop("abstention_declared")
     content["predictor"]["classes"] = [_plain(label) for label in certificate.predictor.classes]
     return {
         "votecert_certificate": SCHEMA,

@@ -25,7 +25,7 @@ from votecert.learning._soft_electorate import SoftElectorate
 from votecert.learning._stacking import Fittable, stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
 from votecert.learning._watch import Callback, OutOfTime, Watch
-from votecert.learning.fitted_list import fit_list
+from votecert.learning.fitted_list import FITTED_ENTRIES, fit_members
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.scores import Scores
@@ -34,9 +34,6 @@ Rows = Ballots | Scores
 
 MOST_ENTRIES = 1 << 24
 """Votes that the search looks at; of more, some rows are searched and all of them judge the best."""
-
-FITTED_ENTRIES = 1 << 22
-"""Votes that real weights are fitted on."""
 
 FEWEST_ROWS_TO_SPLIT = 40
 """With fewer rows none are spent on fitting a list."""
@@ -159,10 +156,15 @@ class _Learner:
         if self.declared["list"] == "split":
             rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
         if rows is not None:
-            # voters that never abstain miss votes on other rows only where they were not asked: out of bag
-            unasked = rows.can_abstain and not self.rows.can_abstain
-            voters = _electorate(rows, FITTED_ENTRIES)
-            self.members = fit_list(voters, self.watch, missing_is_unasked=unasked)
+            # Voters miss votes on other rows only where they were not asked, as out of bag, unless they were
+            # declared to abstain. That they do on the certifying rows must not change what is fitted.
+            can_abstain = self.rows.abstention_declared and self.rows.can_abstain
+            self.members = fit_members(
+                rows,
+                self.watch,
+                classes_declared=self.rows.classes_declared,
+                missing_is_unasked=prior_rows is not None and not can_abstain,
+            )
 
     def result(self) -> Evaluation:
         """The smallest certificate, counted on all the rows that certify it."""
