@@ -13,6 +13,7 @@ from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
 from votecert.certificate.record import Certificate, Origin
 from votecert.certificate.table import CertificateTable
 from votecert.inputs import Floats, Rows
+from votecert.learning._watch import mark_interrupted
 from votecert.learning.learn import learn_on
 from votecert.predictor import WeightedVote, scaled_votes
 from votecert.scores import Scores
@@ -87,17 +88,20 @@ class Maker:
         """
         share, learned = delta / len(masks), None
         if theta is None:
-            if learning.get("prior_votes") is None:
+            if method.id == "occam" and learning.get("prior_votes") is None:
                 learning = {**learning, "split": 0.0}
             learned = self.evaluate(method, None, share, learning)
             theta = np.array(learned.terms.weights)
         certificates = []
         for name, mask in masks.items():
             maker = replace(self, rows=self.rows.subset(mask), group=name)
-            if learned is not None and method.counts_errors:
-                certificates.append(maker.write(method, maker.at(method, learned, share), share))
-            else:
-                certificates.append(maker.make(method, theta, share, {}))
+            if learned is None:
+                certificates.append(maker.make(method, theta, share, learning))
+                continue
+            counts = method.counts_errors
+            found = maker.at(method, learned, share) if counts else maker.evaluate(method, theta, share, {})
+            found = mark_interrupted(found, bool(learned.details["interrupted"]))
+            certificates.append(maker.write(method, found, share))
         return CertificateTable(tuple(certificates), "group", simultaneous=True)
 
     def write(self, method: Bound, found: Evaluation, delta: float) -> Certificate:

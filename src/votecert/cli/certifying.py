@@ -173,14 +173,14 @@ def learn(
         ),
     ] = "occam",
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--method",
             metavar="lbfgs|adam",
-            help="For smooth objectives: full-batch descent, or the paper's mini-batches.",
+            help="For smooth objectives: full-batch descent, the default, or the paper's mini-batches.",
             rich_help_panel=opt.WEIGHTS,
         ),
-    ] = "lbfgs",
+    ] = None,
     delta: opt.Delta = 0.05,
     seed: opt.Seed = None,
     split: opt.Split = None,

@@ -99,7 +99,8 @@ class HardElectorate:
         if self.codes.size <= most_entries:
             return self
         rows = (self.codes, self.labels, self.counts)
-        return type(self)(*content_sample([rows], max(1, most_entries // self.n_columns)), self.n_classes, self.column_of)
+        kept = content_sample([rows], max(1, most_entries // self.n_columns))
+        return type(self)(*kept, self.n_classes, self.column_of)
 
     def _per_voter(self, happens: Callable[[slice], npt.NDArray[np.bool_]]) -> Ints:
         """On how many rows something happens to each voter."""

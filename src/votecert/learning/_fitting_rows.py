@@ -19,6 +19,7 @@ from votecert._patterns import Codes, content_sample
 from votecert.ballots import Ballots
 from votecert.learning._electorate import BinaryElectorate, Ints, PluralElectorate, electorate_of
 from votecert.learning._rows import canonical, different_columns
+from votecert.learning._watch import Watch
 
 
 @dataclass(frozen=True)
@@ -33,23 +34,27 @@ class FittingRows:
         Class indices that the fit knows of, in their order.
     can_abstain : bool
         Whether the fit knows of abstentions.
+    watch : Watch
+        Ends the work when its time is over.
     """
 
     ballots: Ballots
     shown: npt.NDArray[np.intp]
     can_abstain: bool
+    watch: Watch
 
     @classmethod
-    def of(cls, ballots: Ballots, classes_declared: bool) -> FittingRows:
+    def of(cls, ballots: Ballots, classes_declared: bool, watch: Watch) -> FittingRows:
         """What was declared; otherwise what these rows show."""
         c = ballots.n_classes
         seen = np.zeros(c + 1, dtype=bool)
         if not (classes_declared and ballots.abstention_declared):
-            for part in ballots.slices():
+            for part in _slices(ballots, watch):
                 seen[np.unique(part.codes)] = True
                 seen[part.labels] = True
         shown = np.arange(c) if classes_declared else np.flatnonzero(seen[:c])
-        return cls(ballots, shown, ballots.can_abstain if ballots.abstention_declared else bool(seen[c]))
+        can_abstain = ballots.can_abstain if ballots.abstention_declared else bool(seen[c])
+        return cls(ballots, shown, can_abstain, watch)
 
     def electorate(self, most_entries: int) -> BinaryElectorate | PluralElectorate:
         """These rows for the fit, or a sample of them; ballots on disk give the same as those in memory."""
@@ -70,7 +75,7 @@ class FittingRows:
     def _equal_columns(self) -> npt.NDArray[np.intp]:
         """For each voter, the number of the first one that votes alike on all of these rows."""
         column_of = np.zeros(self.ballots.n_voters, dtype=np.intp)
-        for part in self.ballots.slices():
+        for part in _slices(self.ballots, self.watch):
             both = np.stack([column_of, different_columns(part.codes)[1]]).astype(np.uint64)
             column_of = different_columns(both)[1]
         return column_of
@@ -82,8 +87,14 @@ class FittingRows:
         k = len(self.shown)
         code_of = np.full(self.ballots.n_classes + 1, k, dtype=np.min_scalar_type(k))
         code_of[self.shown] = np.arange(k)
-        for part in self.ballots.slices():
+        for part in _slices(self.ballots, self.watch):
             codes, labels = code_of[part.codes[:, columns]], code_of[part.labels].astype(np.intp)
             piece = (codes, labels, part.counts)
             # whether equal rows are merged already was decided by looking at all rows
             yield canonical(*piece, k + self.can_abstain) if len(codes) > n_wanted else piece
+
+
+def _slices(ballots: Ballots, watch: Watch) -> Iterator[Ballots]:
+    for part in ballots.slices():
+        watch.check()
+        yield part

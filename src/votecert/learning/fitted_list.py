@@ -52,12 +52,13 @@ def fit_members(
         By name, votes of length d + c: the voters, then the constants. Empty for scores of undeclared classes
         of which some do not occur: then these rows alone do not tell which place stands for which label.
     """
+    watch = watch or Watch()
     declared = rows.classes_declared if classes_declared is None else classes_declared
     if isinstance(rows, Scores):
         if not declared and len(np.unique(rows.labels)) < rows.n_classes:
             return {}
         return fit_list(SoftElectorate(rows, FITTED_ENTRIES), watch)
-    fitting = FittingRows.of(rows, declared)
+    fitting = FittingRows.of(rows, declared, watch)
     fitted = fit_list(
         fitting.electorate(FITTED_ENTRIES),
         watch,
@@ -105,10 +106,10 @@ def fit_list(
     log_odds = log_odds_weights(electorate)  # of the votes that were cast
     single = np.zeros(d + c)
     single[np.argmax(log_odds[:d]) if missing_is_unasked else np.argmin(electorate.voter_errors())] = 1.0
-    watch.tell("fitted list")
+    watch.tell(stage="fitted list")
     stacked = stacking_weights(electorate, missing_is_unasked=missing_is_unasked, watch=watch)
     weights = [single, log_odds, *stacked]
-    watch.tell("fitted list")
+    watch.tell(stage="fitted list")
     return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}
 
 

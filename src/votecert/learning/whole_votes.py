@@ -6,7 +6,7 @@ tight the certificate is, never whether it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from votecert.learning._prior_scores import PriorScores
 from votecert.learning._soft_electorate import SoftElectorate
 from votecert.learning._stacking import Fittable, stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
-from votecert.learning._watch import Callback, OutOfTime, Watch
+from votecert.learning._watch import Callback, Watch
 from votecert.learning.fitted_list import FITTED_ENTRIES, fit_members
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
@@ -39,6 +39,7 @@ FEWEST_ROWS_TO_SPLIT = 40
 """With fewer rows none are spent on fitting a list."""
 
 _DESCENTS = 8  # starts of each kind that are followed downhill
+_FINISHING = 2.0  # what the result takes, in units of the time it takes to make the rows ready
 _FINALISTS = 12  # votes found on a sample of the rows that are counted on all of them
 
 
@@ -97,14 +98,11 @@ def learn_occam(
     declared = declared_list(rows, split, random_state, prior_rows)
     watch = Watch(time_budget, callback)
     learner = _Learner(rows, delta, bound if bound is not None else Occam(), declared, fallback, watch)
-    try:
-        # the products are many and small: a second thread costs far more in waiting than it saves
-        with threadpool_limits(limits=1, user_api="blas"):
-            learner.search_whole_votes()
-            learner.fit_list(prior_rows)
-    except (OutOfTime, KeyboardInterrupt):
-        learner.interrupted = True
-    return learner.result()
+    # the products are many and small: a second thread costs far more in waiting than it saves
+    with watch.cut_short(), threadpool_limits(limits=1, user_api="blas"):
+        learner.search_whole_votes()
+        learner.fit_list(prior_rows)
+    return watch.marked(learner.result())
 
 
 def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) -> dict[str, Any]:
@@ -133,7 +131,6 @@ class _Learner:
     watch: Watch
     found: list[FoundVote] = field(default_factory=list)
     members: dict[str, Ints] = field(default_factory=dict)
-    interrupted: bool = False
     sampled: bool = False
 
     def search_whole_votes(self) -> None:
@@ -141,8 +138,11 @@ class _Learner:
         d, c, m = self.rows.n_voters, self.rows.n_classes, self.rows.n_rows
         everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
         self.found.append(FoundVote(everybody, m, 1.0))
+        began = self.watch.seconds
         voters = _electorate(self.rows, MOST_ENTRIES)
         self.sampled = voters.n_rows < m
+        if self.watch.time_budget is not None:  # to go over all rows takes as long as that, or less
+            self.watch.reserve(_FINISHING * (self.watch.seconds - began))
         judge = Judge(m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows)
         descent = Descent(voters, PriorScores(self.bound.prior, d, c), judge, self.watch, self.found)
         descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
@@ -171,8 +171,7 @@ class _Learner:
         evaluations = [self._best_whole_vote()]
         if self.members:
             evaluations.append(self._best_member())
-        best = min(evaluations, key=lambda evaluation: evaluation.risk)
-        return replace(best, details={**best.details, "interrupted": float(self.interrupted)})
+        return min(evaluations, key=lambda evaluation: evaluation.risk)
 
     def _best_whole_vote(self) -> Evaluation:
         finalists = sorted(self.found, key=lambda vote: vote.risk)[: _FINALISTS if self.sampled else 1]
@@ -186,8 +185,12 @@ class _Learner:
 
     def _smallest(self, choices: list[Choice], rows: Rows) -> Evaluation:
         """The smallest certificate of several votes that are certified on the same rows."""
-        errors = [rows.errors(choice["votes"], choice["offsets"], self.fallback) for choice in choices]
-        shares = [self._log_mass(self.bound.share(choice)) for choice in choices]
+        errors: list[int] = []
+        for choice in choices:
+            if errors and not self.watch.has_time():
+                break
+            errors.append(rows.errors(choice["votes"], choice["offsets"], self.fallback))
+        shares = [self._log_mass(self.bound.share(choice)) for choice in choices[: len(errors)]]
         risks = clopper_pearson_upper(errors, rows.n_rows, shares)
         return self._evaluate(choices[int(np.argmin(risks))])
 

@@ -1,0 +1,55 @@
+"""How many rows a search can afford to look at within its time budget."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from votecert._patterns import content_sample
+from votecert.ballots import Ballots
+from votecert.bounds.base import Bound, Floats, categorical_prior
+from votecert.learning._smooth_descent import Descent
+from votecert.learning._watch import Watch, now
+
+PROBED = 2000
+"""Patterns on which the cost of an evaluation is measured; of so many or fewer none is left out."""
+
+EVALUATIONS = 60
+"""Searches and evaluations that a budget must have room for, or fewer rows are searched."""
+
+
+def affordable(
+    ballots: Ballots, bound: Bound, delta: float, prior: Floats | None, watch: Watch
+) -> Ballots:
+    """The ballots, or a sample on which a descent gets somewhere in the time that there is.
+
+    Whatever is searched, the certificate is counted on all rows; the time that takes is set aside, too.
+    """
+    if math.isinf(watch.left) or ballots.n_patterns <= PROBED:
+        return ballots
+    weights = categorical_prior(prior, ballots.n_voters)
+    some = _sample(ballots, PROBED)
+    scale = ballots.n_patterns / some.n_patterns
+    descent = Descent.on(some, bound, delta, prior)
+    began = now()
+    choice = bound.search(descent.rows, weights, delta, prior)
+    bound.objective(descent.rows, weights, choice, delta, prior)
+    searched = now()
+    bound.evaluate(some, weights, delta, prior=prior)
+    watch.reserve(scale * (now() - searched))
+    seconds = max(searched - began, 1e-9)
+    n_affordable = int(some.n_patterns * max(watch.left, 0.0) / (EVALUATIONS * seconds))
+    return ballots if n_affordable >= ballots.n_patterns else _sample(ballots, max(PROBED, n_affordable))
+
+
+def _sample(ballots: Ballots, n_wanted: int) -> Ballots:
+    """Patterns whose contents hash lowest."""
+    rows = content_sample([(ballots.codes, ballots.labels, ballots.counts)], n_wanted)
+    return Ballots(
+        *rows,
+        np.asarray(ballots.classes),
+        ballots.classes_declared,
+        ballots.can_abstain,
+        abstention_declared=ballots.abstention_declared,
+    )
