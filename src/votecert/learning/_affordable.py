@@ -12,7 +12,7 @@ from votecert.bounds.base import Bound, Floats, categorical_prior
 from votecert.learning._smooth_descent import Descent
 from votecert.learning._watch import Watch, now
 
-PROBED = 2000
+PROBED = 8000
 """Patterns on which the cost of an evaluation is measured; of so many or fewer none is left out."""
 
 EVALUATIONS = 60
@@ -37,7 +37,7 @@ def affordable(
     bound.objective(descent.rows, weights, choice, delta, prior)
     searched = now()
     bound.evaluate(some, weights, delta, prior=prior)
-    watch.reserve(scale * (now() - searched))
+    watch.reserve(min(scale * (now() - searched), watch.left / 2))
     seconds = max(searched - began, 1e-9)
     n_affordable = int(some.n_patterns * max(watch.left, 0.0) / (EVALUATIONS * seconds))
     return ballots if n_affordable >= ballots.n_patterns else _sample(ballots, max(PROBED, n_affordable))
