@@ -144,7 +144,9 @@ class Ballots:
         n_values = len(encoded.classes) + encoded.any_missing
         if compress is False or (compress == "auto" and not patterns_repeat(codes, labels, n_values)):
             own = codes if codes.base is None else codes.copy()  # never keep the caller's array
-            return cls(own, labels, np.ones(len(codes), dtype=np.int64), *rest, np.arange(len(codes)), declared)
+            return cls(
+                own, labels, np.ones(len(codes), dtype=np.int64), *rest, np.arange(len(codes)), declared
+            )
         first, counts, pattern_of_row = unique_rows(codes, labels, n_values)
         return cls(codes.take(first, axis=0), labels[first], counts, *rest, pattern_of_row, declared)
 

@@ -264,9 +264,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         answers, asked = out_of_fold(ask, fitting, y, seed)
         if has_list:
             return {**options, "prior_votes": answers, "prior_y": y[asked]}
-        centre = prior_centre(
-            answers, y[asked], objective, classes=known, delta=self.delta, **options
-        )
+        centre = prior_centre(answers, y[asked], objective, classes=known, delta=self.delta, **options)
         return {**options, "prior": centre}
 
     def _ask(self, ensemble: Any, X: Any) -> NDArray[Any]:

@@ -229,7 +229,9 @@ class TestRun:
         assert list(read_results(tmp_path / "results")) == [cells[0].key]
 
 
-def start(folder: Path, *options: str, program: Sequence[str] = ("-m", "votecert")) -> subprocess.Popen[bytes]:
+def start(
+    folder: Path, *options: str, program: Sequence[str] = ("-m", "votecert")
+) -> subprocess.Popen[bytes]:
     """The command, in a process group of its own so that a kill takes its workers along."""
     command = [sys.executable, *program, "paper", "run", "--figure", "pac-bayes"]
     command += [

@@ -153,7 +153,8 @@ def certify(
                 "certify it with its share of delta."
             )
         masks = group_masks(groups, y if y is not None else _labels(rows), rows.n_rows)
-        return maker.make_groups(methods[0], theta, delta, masks, _for_groups(learning))
+        learning = _for_groups(learning) if theta is None else learning
+        return maker.make_groups(methods[0], theta, delta, masks, learning)
     share = delta / len(methods)
     made = [
         maker.make(method, theta, share, used_by(method, learning) if theta is None else learning)

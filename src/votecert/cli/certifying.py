@@ -283,4 +283,6 @@ def _end_interrupted(pressed: bool, talk: Talk, details: Iterable[dict[str, Any]
         talk.say("Interrupted while learning: this is the best vote found until then, and its bound holds.")
         raise typer.Exit(Code.INTERRUPTED)
     if any(found.get("interrupted") for found in details):
-        talk.say("The time for learning was used up: this is the best vote found until then; its bound holds.")
+        talk.say(
+            "The time for learning was used up: this is the best vote found until then; its bound holds."
+        )

@@ -19,9 +19,7 @@ EVALUATIONS = 60
 """Searches and evaluations that a budget must have room for, or fewer rows are searched."""
 
 
-def affordable(
-    ballots: Ballots, bound: Bound, delta: float, prior: Floats | None, watch: Watch
-) -> Ballots:
+def affordable(ballots: Ballots, bound: Bound, delta: float, prior: Floats | None, watch: Watch) -> Ballots:
     """The ballots, or a sample on which a descent gets somewhere in the time that there is.
 
     Whatever is searched, the certificate is counted on all rows; the time that takes is set aside, too.

@@ -137,9 +137,7 @@ def _grown(rows: QuickBallots, look: Callable[[], None] = _carry_on) -> Iterator
         yield subset
 
 
-def _heaviest(
-    rows: QuickBallots, weights: Floats, look: Callable[[], None] = _carry_on
-) -> Iterator[Subset]:
+def _heaviest(rows: QuickBallots, weights: Floats, look: Callable[[], None] = _carry_on) -> Iterator[Subset]:
     """The voters with the largest weights, improved by exchanges."""
     rank = np.argsort(np.argsort(-weights, kind="stable"))
     for size in range(1, min(_longest(rows), int(np.count_nonzero(weights))) + 1):

@@ -70,9 +70,7 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def used_by(bound: Bound, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a bound, or whoever learns by it, uses."""
-    return {
-        name: value for name, value in options.items() if name not in USED_BY or USED_BY[name].by(bound)
-    }
+    return {name: value for name, value in options.items() if name not in USED_BY or USED_BY[name].by(bound)}
 
 
 def refuse_unused(options: Mapping[str, Any], bounds: Iterable[Bound]) -> None:
