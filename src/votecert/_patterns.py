@@ -193,7 +193,7 @@ def content_hashes(codes: Codes, labels: npt.NDArray[np.intp]) -> npt.NDArray[np
 def content_sample(
     pieces: Iterable[tuple[Codes, npt.NDArray[np.intp], IntArray]], n_wanted: int
 ) -> tuple[Codes, npt.NDArray[np.intp], IntArray]:
-    """Codes, labels and counts of the patterns whose contents hash lowest, about so many; all if there are few.
+    """Codes, labels and counts of about so many patterns: all of them, or those whose contents hash lowest.
 
     Which ones does not depend on how different patterns are cut into pieces, or on their order.
     """

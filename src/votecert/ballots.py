@@ -140,7 +140,11 @@ class Ballots:
             refuse_missing_votes(encoded)
         codes, labels = np.ascontiguousarray(encoded.codes), encoded.labels
         declared = can_abstain is not None
-        rest = (encoded.classes, classes is not None, can_abstain if declared else encoded.any_missing)
+        rest = (
+            encoded.classes,
+            classes is not None,
+            encoded.any_missing if can_abstain is None else can_abstain,
+        )
         n_values = len(encoded.classes) + encoded.any_missing
         if compress is False or (compress == "auto" and not patterns_repeat(codes, labels, n_values)):
             own = codes if codes.base is None else codes.copy()  # never keep the caller's array

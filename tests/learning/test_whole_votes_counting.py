@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from votecert._patterns import content_sample
 from votecert.ballots import Ballots
 from votecert.learning._electorate import BinaryElectorate, PluralElectorate, electorate
 from votecert.learning._judge import Judge
-from votecert._patterns import content_sample
 from votecert.learning._soft_electorate import SoftElectorate
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.scores import Scores

@@ -271,8 +271,8 @@ def _for_groups(learning: dict[str, Any]) -> dict[str, Any]:
     """The options for learning by groups, which have no rows to spare for a list."""
     if learning.get("split") and "prior_votes" not in learning:
         raise TypeError(
-            "split= would be ignored here: with groups= there is no list of votes fitted on some of the rows. "
-            "Leave it out, or give other rows to fit on as prior_votes=."
+            "split= would be ignored here: with groups= no list of votes is fitted on some rows. Leave "
+            "it out, or give other rows to fit on as prior_votes=."
         )
     return learning
 

@@ -1,4 +1,4 @@
-"""How many rows a search can afford to look at within its time budget."""
+"""What a search can afford within its time budget: how many rows to look at, and how to end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from votecert._patterns import content_sample
 from votecert.ballots import Ballots
-from votecert.bounds.base import Bound, Floats, categorical_prior
-from votecert.learning._smooth_descent import Descent
+from votecert.bounds.base import Bound, Evaluation, Floats, categorical_prior
+from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._watch import Watch, now
 
 PROBED = 8000
@@ -34,11 +34,26 @@ def affordable(ballots: Ballots, bound: Bound, delta: float, prior: Floats | Non
     choice = bound.search(descent.rows, weights, delta, prior)
     bound.objective(descent.rows, weights, choice, delta, prior)
     searched = now()
-    bound.evaluate(some, weights, delta, prior=prior)
+    bound.at(some, weights, delta, choice, prior=prior)
     watch.reserve(min(scale * (now() - searched), watch.left / 2))
     seconds = max(searched - began, 1e-9)
     n_affordable = int(some.n_patterns * max(watch.left, 0.0) / (EVALUATIONS * seconds))
     return ballots if n_affordable >= ballots.n_patterns else _sample(ballots, max(PROBED, n_affordable))
+
+
+def lowest_certificate(
+    ballots: Ballots, bound: Bound, delta: float, point: Point, prior: Floats | None, watch: Watch
+) -> Evaluation:
+    """The exact bound at the weights that were found: with their choice or, in time, with the best one."""
+    same = bound.at(ballots, point.weights, delta, point.choice, prior=prior)
+    if watch.has_time() and not math.isinf(watch.left) and ballots.n_patterns > PROBED:
+        some, began = _sample(ballots, PROBED), now()
+        bound.evaluate(some, point.weights, delta, prior=prior)
+        watch.reserve(ballots.n_patterns / some.n_patterns * (now() - began))
+    if not watch.has_time():
+        return watch.marked(same)
+    searched = bound.evaluate(ballots, point.weights, delta, prior=prior)
+    return watch.marked(min(same, searched, key=lambda found: found.risk))
 
 
 def _sample(ballots: Ballots, n_wanted: int) -> Ballots:

@@ -1,10 +1,10 @@
 """Rows that a list is fitted on, seen by themselves.
 
-The list is paid for as a few votes that the fitting rows A fix, whatever the certifying rows B are. If B had a
-say in them (a missing vote in B that makes a third output, a new label in B that makes a class more, so many
-patterns in B that all go to disk), there would be several possible lists, and only one is paid for. So the fit
-sees A and what was declared, and nothing else: which classes there are and whether voters abstain is what A
-shows unless it was declared, and A is merged and sampled by its own contents.
+The list is paid for as a few votes that the fitting rows A fix, whatever the certifying rows B are. If B had
+a say in them (a missing vote in B makes a third output, a new label in B makes a class more, many patterns in
+B send all rows to disk), there would be several possible lists, and only one is paid for. So the fit sees A
+and what was declared, and nothing else: which classes there are and whether voters abstain is what A shows
+unless it was declared, and A is merged and sampled by its own contents.
 """
 
 from __future__ import annotations

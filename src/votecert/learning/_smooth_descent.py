@@ -191,14 +191,3 @@ def _adjacent(value: Any, grid: Sequence[Any]) -> list[Any]:
         return []
     here = ordered.index(value)
     return ordered[max(here - 1, 0) : here] + ordered[here + 1 : here + 2]
-
-
-def lowest_certificate(
-    ballots: Ballots, bound: Bound, delta: float, point: Point, prior: Floats | None, watch: Watch
-) -> Evaluation:
-    """The exact bound at the weights that were found, with what a search now finds or with their choice."""
-    searched = bound.evaluate(ballots, point.weights, delta, prior=prior)
-    if not watch.has_time():
-        return watch.marked(searched)
-    same = bound.at(ballots, point.weights, delta, point.choice, prior=prior)
-    return watch.marked(min(same, searched, key=lambda found: found.risk))

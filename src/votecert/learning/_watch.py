@@ -1,4 +1,4 @@
-"""Keeping an eye on a search: time that is left, news for whoever is waiting, and whether it was cut short."""
+"""Keeping an eye on a search: time that is left, news for whoever waits, and whether it was cut short."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from votecert._patterns import IntArray
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._affordable import affordable
-from votecert.learning._smooth_descent import Descent, Point, lowest_certificate
+from votecert.learning._affordable import affordable, lowest_certificate
+from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_rows import QuickBallots
 from votecert.learning._watch import Callback, Watch
 

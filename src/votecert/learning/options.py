@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
-from votecert.bounds import BOUNDS
+import numpy as np
+
 from votecert.bounds.base import Bound
 from votecert.bounds.occam import Occam
 
@@ -98,11 +98,11 @@ def check_options(options: Mapping[str, Any]) -> None:
     budget, callback = options.get("time_budget", math.inf), options.get("callback")
     if method is not None and method not in METHODS:
         raise ValueError(f"method must be 'lbfgs' or 'adam', not {method!r}.")
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise ValueError(f"random_state must be a whole number, zero or more, not {seed!r}.")
-    if not isinstance(split, Real) or not 0 <= split < 1:
+    if not isinstance(split, int | float | np.number) or not 0 <= split < 1:
         raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
-    if not isinstance(budget, Real) or not budget >= 0:
+    if not isinstance(budget, int | float | np.number) or not budget >= 0:
         raise ValueError(f"time_budget must be a number of seconds, zero or more, not {budget!r}.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function of one dictionary, not {callback!r}.")

@@ -13,8 +13,8 @@ import numpy as np
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._affordable import affordable
-from votecert.learning._smooth_descent import Descent, Point, lowest_certificate
+from votecert.learning._affordable import affordable, lowest_certificate
+from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_starts import by_drawn_votes, by_single_errors, promising_subsets
 from votecert.learning._watch import Callback, Watch
 

@@ -39,7 +39,7 @@ FEWEST_ROWS_TO_SPLIT = 40
 """With fewer rows none are spent on fitting a list."""
 
 _DESCENTS = 8  # starts of each kind that are followed downhill
-_FINISHING = 2.0  # what the result takes, in units of the time it takes to make the rows ready
+_FINISHING = 3.0  # what the result takes, in units of the time it takes to make the rows ready
 _FINALISTS = 12  # votes found on a sample of the rows that are counted on all of them
 
 
