@@ -26,7 +26,8 @@ def affordable(ballots: Ballots, bound: Bound, delta: float, prior: Floats | Non
     """
     if math.isinf(watch.left) or ballots.n_patterns <= PROBED:
         return ballots
-    weights = categorical_prior(prior, ballots.n_voters)
+    weights = categorical_prior(prior, ballots.n_voters) * np.linspace(0.5, 1.5, ballots.n_voters)
+    weights /= weights.sum()  # different ones, as they will be: with equal weights, rows are merged
     some = _sample(ballots, PROBED)
     scale = ballots.n_patterns / some.n_patterns
     descent = Descent.on(some, bound, delta, prior)
@@ -35,7 +36,7 @@ def affordable(ballots: Ballots, bound: Bound, delta: float, prior: Floats | Non
     bound.objective(descent.rows, weights, choice, delta, prior)
     searched = now()
     bound.at(some, weights, delta, choice, prior=prior)
-    watch.reserve(min(scale * (now() - searched), watch.left / 2))
+    watch.reserve(min(scale * (now() - searched), 0.8 * watch.left))
     seconds = max(searched - began, 1e-9)
     n_affordable = int(some.n_patterns * max(watch.left, 0.0) / (EVALUATIONS * seconds))
     return ballots if n_affordable >= ballots.n_patterns else _sample(ballots, max(PROBED, n_affordable))
