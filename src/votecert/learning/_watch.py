@@ -46,7 +46,7 @@ class Watch:
     interrupted: bool = False
     _iteration: int = 0
     _reserved: float = 0.0
-    _began: float = field(default_factory=now)
+    _began: float = field(default_factory=lambda: now())  # looked up when needed: tests have a clock
 
     @property
     def seconds(self) -> float:
