@@ -9,8 +9,8 @@ Columns: our learned bound; the authors' (for "dirichlet" the best that the prin
 arithmetic at any of their weights); whether ours is at most theirs, within 1e-4, or 2 % for "ccpbb", which
 pays for its offset here; our seconds; Adam's bound and seconds; how many times longer Adam takes.
 
-``python benchmarks/learning.py --budgets 5 10`` instead gives every learner so many seconds on large problems and
-prints how long it took, reading the rows not included.
+``python benchmarks/learning.py --budgets 5 10`` instead gives every learner so many seconds on large problems
+and prints how long it took, reading the rows not included.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ def keep_budgets(budgets: list[float]) -> int:
         for objective, method in [*learners, ("f2", "adam")]:
             for budget in budgets:
                 began = time.perf_counter()
-                found = learn(ballots, objective=objective, method=method, time_budget=budget)  # type: ignore[arg-type]
+                options = {"objective": objective, "method": method, "time_budget": budget}
+                found = learn(ballots, **options)
                 seconds = time.perf_counter() - began
                 is_fine &= seconds <= 1.2 * budget + 1
                 columns = [
