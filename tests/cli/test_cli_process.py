@@ -164,15 +164,6 @@ def test_a_million_rows_take_a_byte_a_vote(tmp_path):
     assert megabytes < 150  # the votes are 20 MB, the text of the file 42 MB, its cells as strings over 1 GB
 
 
-@posix
-def test_a_reader_that_has_enough(start):
-    process = start("bounds", "--json")
-    process.stdout.close()
-    err = process.stderr.read()
-    assert process.wait(timeout=60) in (0, 141)
-    assert "Traceback" not in err
-
-
 def test_without_the_extra_packages():
     program = "import sys; sys.modules['typer'] = None; import votecert.cli; sys.exit(votecert.cli.main())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)

@@ -13,7 +13,7 @@ import typer
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain
-from votecert.cli.errors import Code, complain
+from votecert.cli.errors import Code, complain, leave
 from votecert.cli.results import STDOUT, check_outputs, comparison, write_html
 from votecert.cli.rows import RowOptions, read_rows, rows_of_group
 from votecert.files import VoteFile, write_atomically
@@ -122,7 +122,7 @@ def or_exit(path: Path) -> Iterator[None]:
         yield
     except NotVerifiedError as reason:
         complain(f"{path}: {reason}")
-        raise typer.Exit(Code.NOT_VERIFIED) from None
+        leave(Code.NOT_VERIFIED)
 
 
 def load_certificates(path: Path) -> list[Certificate]:
