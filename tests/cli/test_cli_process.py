@@ -178,6 +178,15 @@ def test_shell_completion(run):
     assert out.split() == ["dirichlet-margin", "dirichlet-margin-published"]
 
 
+def test_what_is_told_of_a_search_is_rounded_up():
+    from votecert.cli.console import Waiting
+
+    for value, said in ((1e-9, "0.0001"), (0.12341, "0.1235"), (1.0, "1.0000")):
+        waiting = Waiting("Learning", quiet=True)
+        waiting.news({"value": value})
+        assert waiting._state["description"] == f"Learning: at most {said} so far"
+
+
 def test_long_work_is_told_once_and_not_when_quiet(monkeypatch, capsys):
     from votecert.cli import console
 
