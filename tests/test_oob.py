@@ -145,10 +145,7 @@ def test_more_rows_than_there_were_do_not_verify(forest_and_rows):
     content["terms"]["statistics"]["rows"] = 10**9
     outcome = Certificate.from_json(json.dumps(content)).verify()
     assert not outcome
-    # not even by a certificate that was made up as a whole: the rows in all are the limit
-    everything = {**certificate.terms.statistics, "rows": certificate.terms.n_rows}
-    limit = certificate.method.from_terms(replace(certificate.terms, statistics=everything))
-    assert outcome.recomputed == pytest.approx(limit.risk, abs=1e-8)
+    assert "'rows' is 1000000000" in str(outcome)
 
 
 @pytest.mark.parametrize("name", BOUND_IDS)
@@ -157,7 +154,9 @@ def test_learned_weights_have_a_smaller_bound(name):
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=3000)
     X = np.column_stack([y + 0.3 * rng.normal(size=3000), rng.normal(size=(3000, 3))])
-    bagging = BaggingClassifier(GaussianNB(), 12, max_features=1, max_samples=0.3, random_state=1).fit(X, y)
+    bagging = BaggingClassifier(
+        make_pipeline(GaussianNB()), 12, max_features=1, max_samples=0.3, random_state=1
+    ).fit(X, y)
     sees = np.array([0 in columns for columns in bagging.estimators_features_])
     assert 0 < sees.sum() < 12
     plain = certify_oob(bagging, X, y, bound=name)
@@ -168,7 +167,9 @@ def test_learned_weights_have_a_smaller_bound(name):
 
 def test_pairs_without_common_rows_say_nothing():
     X, y = load_wine(return_X_y=True)
-    bagging = BaggingClassifier(GaussianNB(), 3, max_samples=0.97, bootstrap=False, random_state=0).fit(X, y)
+    bagging = BaggingClassifier(
+        make_pipeline(GaussianNB()), 3, max_samples=0.97, bootstrap=False, random_state=0
+    ).fit(X, y)
     votes = out_of_bag_votes(bagging, X)
     tallies = OutOfBagTallies(Ballots.from_votes(votes, y))
     assert tallies.pair_rows == 0
@@ -200,19 +201,6 @@ def test_ensembles_that_look_at_all_rows_are_refused(forest_and_rows):
         certify_oob(GaussianNB().fit(X, y), X, y)
     with pytest.raises(ValueError, match="bootstrap=True"):
         certify_oob(ExtraTreesClassifier(3, random_state=0).fit(X, y), X, y)
-
-
-def test_bags_that_depend_on_the_rows_are_refused(forest_and_rows):
-    _, X, y = forest_and_rows
-    forest = RandomForestClassifier(3, random_state=0)
-    if not hasattr(forest.fit(X, y), "_sample_weight"):
-        pytest.skip("this scikit-learn draws all bags uniformly")
-    with pytest.raises(ValueError, match="balanced_subsample"):
-        certify_oob(forest.fit(X, y, sample_weight=np.where(y == "benign", 2.0, 1.0)), X, y)
-    with pytest.raises(ValueError, match="balanced_subsample"):
-        certify_oob(RandomForestClassifier(3, class_weight="balanced", random_state=0).fit(X, y), X, y)
-    weighted = RandomForestClassifier(3, class_weight="balanced_subsample", random_state=0).fit(X, y)
-    assert certify_oob(weighted, X, y).risk < 1
 
 
 def test_bad_input_says_what_to_do(forest_and_rows):

@@ -72,7 +72,7 @@ class SingleVoter:
     n_voters: int = 1
 
     def votes(self, X: Any) -> Codes:
-        said = np.asarray(self.estimator.predict(self._own_columns(X), **self.options))
+        said = np.asarray(self.estimator.predict(self.own_columns(X), **self.options))
         if said.ndim == 2 and said.shape[1] == 1:
             said = said[:, 0]  # some libraries answer with a column
         if said.ndim != 1:
@@ -93,7 +93,7 @@ class SingleVoter:
     def scores(self, X: Any) -> Floats:
         if not hasattr(self.estimator, "predict_proba"):
             return _one_hot(self.votes(X), self.n_classes)
-        probabilities = np.asarray(self.estimator.predict_proba(self._own_columns(X), **self.options))
+        probabilities = np.asarray(self.estimator.predict_proba(self.own_columns(X), **self.options))
         if probabilities.shape[1:] != self.own.shape:
             raise ValueError(
                 f"{self.name} gives probabilities of shape {probabilities.shape}; they must have "
@@ -103,7 +103,8 @@ class SingleVoter:
         scores[:, 0, self.codes] = probabilities
         return scores
 
-    def _own_columns(self, X: Any) -> Any:
+    def own_columns(self, X: Any) -> Any:
+        """The features that it was fitted on."""
         return X if self.features is None else X[:, self.features]
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 
-from votecert._panels import panel_of
+from votecert._bags import check_bags
+from votecert._panels import Panel, panel_of
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
 from votecert.bounds._tallies import OutOfBagTallies
@@ -39,6 +40,7 @@ def certify_oob(
     weights: Weights = "uniform",
     delta: float = 0.05,
     prior: npt.ArrayLike | None = None,
+    members_saw_only_their_bags: bool = False,
     n_jobs: int | None = None,
 ) -> Certificate:
     r"""Bound the true error of a bagged ensemble's vote on the rows it was fitted on.
@@ -48,8 +50,10 @@ def certify_oob(
     Parameters
     ----------
     forest : fitted RandomForestClassifier, ExtraTreesClassifier or BaggingClassifier
-        Fitted on bags that leave rows out, without sample or class weights (scikit-learn draws bags by them,
-        and a bag must not look at the rows). ``class_weight="balanced_subsample"`` is fine.
+        Fitted on bags that leave rows out, without sample or class weights, which may depend on all rows.
+        ``class_weight="balanced_subsample"`` is fine. The members of a BaggingClassifier must be
+        ``DecisionTreeClassifier`` or ``ExtraTreeClassifier``, or have a ``fit`` without ``sample_weight``, as
+        pipelines and ``KNeighborsClassifier`` have; the notes say why.
     X, y : the rows and labels that it was fitted on, in the same order
     bound : {"fo", "so", "cctnd", "ccpbb"}, default="fo"
         Bounds on single members ("fo") or on pairs of them, which have fewer rows. Others, such as "occam",
@@ -60,6 +64,9 @@ def certify_oob(
         The certificate holds with probability at least 1 - delta.
     prior : (d,) positive numbers, optional
         Prior over the members, fixed in advance. Default: all ones.
+    members_saw_only_their_bags : bool, default=False
+        Declare that the fit of each member looked at no row outside its bag, for members of which that is not
+        known. It is not checked, and the certificate lists it among its assumptions.
     n_jobs : int, optional
         Members asked at the same time.
 
@@ -79,6 +86,13 @@ def certify_oob(
     These bounds pay at least twice the error of a member, so a certificate on rows that were held out, as
     :class:`CertifiedVotingClassifier` makes it, is usually several times smaller. This one is for ensembles
     that exist already and have seen all there is.
+
+    ``BaggingClassifier`` hands members whose ``fit`` takes ``sample_weight`` *all* rows, those outside the
+    bag with weight zero. A member that ignores the weights, chooses, stops or calibrates on all rows or
+    computes statistics of them has then seen the rows that judge it, and the number would be wrong. So such
+    members are refused, except trees, which drop rows of weight zero before anything else; of these it is
+    checked that every leaf holds what the bag puts there. Any classifier is handed its bag only if it is in
+    a pipeline: ``BaggingClassifier(make_pipeline(GaussianNB()))``.
 
     The rows must be independent draws, and nothing about the ensemble may have been chosen by looking at
     them: no tuning by out-of-bag scores, no preprocessing fitted on the same rows.
@@ -105,31 +119,40 @@ def certify_oob(
         raise ValueError(f"bound must be one of {known}, not {bound!r}: others do not hold out of bag.")
     method = replace(BOUNDS[bound], out_of_bag=True)  # type: ignore[call-arg]
     labels = column_or_1d(y)
-    votes = out_of_bag_votes(_bagged(forest, labels), X, n_jobs=n_jobs)
+    check_consistent_length(X, labels)
+    panel = _bagged(forest, labels)
+    check_bags(panel, X, labels, members_saw_only_their_bags, n_jobs)
+    votes = out_of_bag_votes(panel.source, X, n_jobs=n_jobs)
     ballots = Ballots.from_votes(votes, labels, can_abstain=True)
     learning = isinstance(weights, str) and weights == "learn"
     if learning:
         weights = lowest_weights(ballots, method, delta, read_prior(prior, ballots.n_voters))
     found: Certificate = certify(ballots, weights=weights, bound=method, delta=delta, prior=prior)
-    return replace(found, origin="learned") if learning else found
+    return replace(
+        found,
+        origin="learned" if learning else found.origin,
+        declared=(_declaration(panel),) if members_saw_only_their_bags else (),
+    )
 
 
-def _bagged(forest: Any, labels: npt.NDArray[Any]) -> Any:
-    """The ensemble, if its bags were drawn without looking at the rows and these labels may be its own."""
+def _bagged(forest: Any, labels: npt.NDArray[Any]) -> Panel:
+    """The ensemble taken apart, if nothing stands before its bags and these labels may be its own."""
     ensemble = forest.estimator if isinstance(forest, FrozenEstimator) else forest
-    if panel_of(ensemble).source is not ensemble:
+    panel = panel_of(ensemble)
+    if panel.source is not ensemble:
         raise TypeError(
             f"{type(ensemble).__name__} looks at all fitting rows before its members are fitted on bags, so "
-            "no row is out of bag. Pass a forest or BaggingClassifier fitted on rows made ready before."
+            "no row is out of bag. Pass a forest or BaggingClassifier fitted on rows made ready before; "
+            "steps that are fitted belong into its members, as in BaggingClassifier(pipeline)."
         )
-    if getattr(ensemble, "_sample_weight", None) is not None or hasattr(ensemble, "sampling_strategy"):
-        raise ValueError(
-            "The bags were drawn by sample or class weights, so they depend on the rows, and what was left "
-            "out is no fair sample. Fit without weights, or with class_weight='balanced_subsample'."
-        )
-    if not np.array_equal(np.unique(labels), ensemble.classes_):
+    if not np.array_equal(np.unique(labels), panel.classes):
         raise ValueError("y has other labels than those that the ensemble was fitted on; pass exactly those.")
-    return ensemble
+    return panel
+
+
+def _declaration(panel: Panel) -> str:
+    kinds = ", ".join(sorted({type(member).__name__ for member in panel.source.estimators_}))
+    return f"The fit of each voter ({kinds}) looked at no row outside its bag: declared, not checked."
 
 
 def lowest_weights(ballots: Ballots, bound: Bound, delta: float, prior: Floats | None) -> Floats:

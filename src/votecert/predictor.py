@@ -78,6 +78,16 @@ class WeightedVote:
         votes = np.array(self.votes, dtype=np.float64)
         return np.asarray(votes / max(1.0, votes.sum()))
 
+    @property
+    def constant_label(self) -> Any | None:
+        """The label that every row gets, whatever the voters say, if its head start outvotes them all."""
+        if self.kind == "soft" or len(self.offsets) < 2:
+            return None
+        second, first = sorted(self.offsets)[-2:]
+        if first - second <= sum(self.votes):
+            return None
+        return self.classes[self.offsets.index(first)]
+
     def predict(self, votes: Any) -> npt.NDArray[Any]:
         """Labels of new rows.
 

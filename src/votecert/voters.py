@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
+from votecert._bags import bags_of
 from votecert._panels import Member, Panel, panel_of
 from votecert._progress import Progress, as_progress
 from votecert.scale import collect_dask_votes, is_dask
@@ -160,8 +161,10 @@ def out_of_bag_votes(
 
     Notes
     -----
-    A step of a pipeline in front of the ensemble was fitted on all rows, so through it out-of-bag rows
-    are not entirely new to the members.
+    Out-of-bag rows are not always new to a member. A step of a pipeline in front of the ensemble was fitted
+    on all rows, and BaggingClassifier hands members that take ``sample_weight`` all rows, those outside the
+    bag with weight zero, whatever they do with them. :func:`certify_oob` refuses such ensembles; for looking,
+    or for a prior that is learned on fitting rows, the votes are good enough.
 
     Examples
     --------
@@ -174,7 +177,9 @@ def out_of_bag_votes(
     ((150, 10), True)
     """
     panel = panel_of(ensemble)
-    in_bag = _in_bag(panel, _n_rows(X))
+    in_bag = np.zeros((_n_rows(X), panel.n_voters), dtype=bool)
+    for column, bag in enumerate(bags_of(panel, len(in_bag))):
+        in_bag[bag, column] = True
     votes = collect_votes(ensemble, X, n_jobs=n_jobs, block_size=block_size, progress=progress)
     votes[in_bag] = panel.classes[0]
     return np.ma.MaskedArray(votes, mask=in_bag)
@@ -254,26 +259,3 @@ def _write_scores(members: Sequence[Member], X: Any, out: Floats) -> None:
 
 def _n_rows(X: Any) -> int:
     return int(X.shape[0]) if getattr(X, "shape", None) else len(X)
-
-
-def _in_bag(panel: Panel, n_rows: int) -> NDArray[np.bool_]:
-    """Which rows each member was fitted on."""
-    bags = getattr(panel.source, "estimators_samples_", None)
-    if bags is None:
-        raise TypeError(
-            "Only forests and BaggingClassifier remember their bags, so only they have out-of-bag votes."
-        )
-    fitted_on = panel.source._n_samples
-    if n_rows != fitted_on:
-        raise ValueError(
-            f"X has {n_rows} rows and the ensemble was fitted on {fitted_on}; out-of-bag votes need exactly "
-            "the fitting rows, in their order."
-        )
-    in_bag = np.zeros((n_rows, len(bags)), dtype=bool)
-    for column, bag in enumerate(bags):
-        in_bag[bag, column] = True
-    if in_bag.all():
-        raise ValueError(
-            "Every row is in every bag; fit the ensemble with bootstrap=True or a smaller max_samples."
-        )
-    return in_bag

@@ -180,8 +180,8 @@ def test_declared_classes_and_fallback(invoke, votes, tmp_path):
     done = invoke("certify", votes, *ROWS, *options)
     assert done.exit_code == 0, done.stderr
     content = json.loads((tmp_path / "c.json").read_text())
-    assert content["predictor"]["classes"] == ["good", "bad", "broken"]
-    assert content["predictor"]["fallback"] == 0
+    assert content["classes"] == ["good", "bad", "broken"]
+    assert content["terms"]["choice"]["fallback"] == 0
     assert content["classes_declared"]
 
 
@@ -232,7 +232,7 @@ def test_a_confidence_in_place_of_delta_is_noticed(invoke, votes):
 
 def test_few_voters_are_listed_with_their_votes(invoke, votes, tmp_path):
     done = invoke("certify", votes, *ROWS, "--json", "c.json")
-    vote = json.loads((tmp_path / "c.json").read_text())["predictor"]["votes"]
+    vote = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["votes"]
     said = ", ".join(f"{name} {n}" for name, n in zip(("alice", "bob", "carol"), vote, strict=True))
     assert f"learned: {said}" in done.stdout
     (tmp_path / "w.csv").write_text("carol,0.2\nbob,0.3\nalice,0.5\n")
@@ -245,7 +245,7 @@ def test_a_head_start_is_said(invoke, tmp_path):
     lines = ["a,b,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]
     (tmp_path / "v.csv").write_text("\n".join(lines))
     out = invoke("certify", "v.csv", "--label", "truth", "--json", "c.json").stdout
-    offsets = json.loads((tmp_path / "c.json").read_text())["predictor"]["offsets"]
+    offsets = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["offsets"]
     assert offsets[1] > offsets[0] == 0
     assert f"head start yes {offsets[1]}" in out
 

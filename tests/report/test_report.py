@@ -307,7 +307,10 @@ def test_bounds_of_another_vote_are_marked():
     assert "About another vote" in Page(to_html(guarantee(), table=table)).text
     same = vc.compare(votes, y, weights=guarantee().weights, bounds=["fo"])
     assert "About another vote" not in Page(to_html(guarantee(), table=same)).text
-    ahead = replace(guarantee(), predictor=replace(guarantee().predictor, offsets=(1, 0)))
+    terms = guarantee().terms
+    terms = replace(terms, choice={**terms.choice, "offsets": [1, 0]})
+    found = guarantee().method.from_terms(terms)
+    ahead = replace(guarantee(), terms=terms, risk=found.risk, details=found.details)
     assert "another head start" in Page(to_html(ahead, table=same)).text
     assert "another head start" not in Page(to_html(guarantee(), table=same)).text
 
@@ -325,7 +328,18 @@ def test_held_out_rows_are_told():
     assert certificate.terms.statistics["rows"] < certificate.terms.n_rows
     document = Page(to_html(certificate, votes=votes, y=y))
     assert f"{certificate.terms.statistics['rows']:,} held-out rows" in document.text
-    assert "learned on the very rows that certify them" in document.text
+    assert "learned on the very rows that certify them" not in document.text
+    assert "fitted on some of the rows and is certified on the others" in document.text
+
+
+def test_a_vote_that_is_always_wrong_is_called_bad():
+    y = np.array([0, 1] * 20)
+    certificate = vc.certify((1 - y)[:, None], y, weights="uniform", classes=[0, 1])
+    assert certificate.risk == 1
+    document = Page(to_html(certificate)).text
+    assert "It is not a sign that the vote is bad" not in document
+    assert "a sign that the vote is bad: it gets 100" in document
+    assert "It is not a sign that the vote is bad" in Page(to_html(vacuous())).text
 
 
 def test_fixed_weights_carry_the_condition():

@@ -14,13 +14,14 @@ import numpy as np
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Choice, Floats
+from votecert.bounds.kinds import Real
 from votecert.numerics import beta_cdf
 
 CONCENTRATIONS = (0.1, 1e8)
 """Default range of K. Beyond it the divergence outweighs anything that is gained."""
 
-MOST_CONCENTRATED = 1e10
-"""Largest K for which the slacks of the special functions are sufficient."""
+CONCENTRATION = Real(1e-6, 1e10)
+"""The K for which the slacks of the special functions are sufficient."""
 
 COARSE = 32
 """Points of the first pass over K: between three and four a decade."""
@@ -56,22 +57,6 @@ class Summary:
         a = K[..., None] * self.right
         losses = beta_cdf(0.5 + margin[..., None], a, K[..., None] * (1 - self.right)) @ self.share
         return np.minimum(1.0, losses)  # the shares sum to one only up to rounding
-
-
-def check_concentration(choice: Choice) -> None:
-    """Raise a ValueError unless K is a number that the theorems and the arithmetic cover.
-
-    Examples
-    --------
-    >>> check_concentration({"concentration": -1.0})
-    Traceback (most recent call last):
-        ...
-    ValueError: The concentration -1.0 is not above 0 and at most 1e+10.
-    """
-    if not 0 < choice["concentration"] <= MOST_CONCENTRATED:
-        raise ValueError(
-            f"The concentration {choice['concentration']!r} is not above 0 and at most {MOST_CONCENTRATED:g}."
-        )
 
 
 def best_concentration(values: Callable[[Floats], Floats]) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from votecert.ballots import Ballots
 from votecert.bounds._row_losses import Indices
 from votecert.bounds.base import MARGIN_SLACK, Floats
 
@@ -124,6 +125,21 @@ def most_right_weight(weights: ArrayLike, complements: Sequence[Sequence[int]]) 
     theta = np.asarray(weights, dtype=np.float64)
     lost = sum(min(theta[i], theta[j]) for i, j in complements)
     return min(1.0, float(1 - lost) + MARGIN_SLACK)
+
+
+def complements_problem(ballots: Ballots, complements: Sequence[Sequence[int]]) -> str | None:
+    """Say which declared pair of complementary voters is none on these rows, or None."""
+    if any(not 0 <= voter < ballots.n_voters for pair in complements for voter in pair):
+        return f"complements must be pairs of places from 0 to {ballots.n_voters - 1}."
+    errors, both_wrong = ballots.voter_errors(), ballots.tandem_counts() if complements else None
+    for i, j in complements:
+        assert both_wrong is not None
+        if both_right := int(ballots.n_rows - errors[i] - errors[j] + both_wrong[i, j]):
+            return f"Voters {i} and {j} are declared complements, but both are right on {both_right} rows."
+    return None
+
+
+COMPLEMENTS = "Of the two voters of each declared pair of complements at most one is right, whatever the row."
 
 
 def _dealt(copies: Indices) -> tuple[Indices, Indices] | None:

@@ -16,6 +16,11 @@ from votecert._patterns import BoolArray, IntArray, pair_counts, voter_counts
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Floats, Terms
 
+BAGS = (
+    "Each voter was fitted on its own bag of these rows; bags were drawn without looking at them, and "
+    "nothing was tuned on them."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
@@ -185,6 +190,15 @@ class JudgesVoters(Bound):
         if isinstance(rows, Tallies):
             return rows
         return rows.derived(OutOfBagTallies if self.out_of_bag else Tallies)
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        counted = {name: terms.statistics[name] for name in ("rows", "pair_rows") if name in terms.statistics}
+        if not self.out_of_bag and any(rows != terms.n_rows for rows in counted.values()):
+            raise ValueError(f"Voters are judged on all {terms.n_rows} rows unless it is out of bag.")
+
+    def assumptions(self) -> list[str]:
+        return [BAGS] if self.out_of_bag else []
 
     def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
         if self.out_of_bag and terms.statistics.get("pair_rows", terms.statistics.get("rows")) == 0:

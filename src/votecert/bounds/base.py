@@ -21,20 +21,27 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from votecert.ballots import Ballots
+from votecert.bounds.kinds import Index, Kind, Whole, first_problem, is_number
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 
 Floats = NDArray[np.float64]
 Choice = dict[str, Any]
-Statistics = dict[str, float]
+Statistics = dict[str, Any]  # whole numbers and floats: each bound declares which is which
 
 MARGIN_SLACK = 1e-12
 """Margins that are equal on paper differ by rounding; within this slack they count as errors."""
+
+SIZES: Mapping[str, Whole] = MappingProxyType(
+    {"n_rows": Whole(1, 10**12), "n_voters": Whole(1, 500_000), "n_classes": Whole(1, 10**6)}
+)
+"""The sizes of a problem; with larger ones a formula would take hours, whoever asks for it."""
 
 ROUNDING = 1e-13
 """Covers the few additions and products of a formula; the special functions carry their own slack."""
@@ -67,7 +74,8 @@ class Terms:
         Positive numbers, one a voter, fixed without looking at the rows; None means all ones.
         A Dirichlet posterior takes them as its prior's parameters, a categorical one normalises them.
     choice : dict
-        What the search picked.
+        What the search picked, and under ``fallback`` the place of the class that a row gets on which nobody
+        votes, if one was fixed.
     statistics : dict
         What was counted on the rows at that choice.
     """
@@ -155,7 +163,10 @@ class Bound(ABC):
     differentiable: ClassVar[bool] = False
     posterior: ClassVar[str | None] = None
     counts_errors: ClassVar[bool] = False
+    rounds_weights: ClassVar[bool] = False
     caveat: ClassVar[str | None] = None
+    choices: ClassVar[Mapping[str, Kind]] = MappingProxyType({})
+    statistics: ClassVar[Mapping[str, Kind]]
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         """Pick what the theorem leaves free. Nothing, unless the bound says otherwise."""
@@ -165,14 +176,43 @@ class Bound(ABC):
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         """Count the numbers the formula needs on the rows, rounded outward."""
 
-    def check_choice(self, terms: Terms) -> None:
+    def check(self, terms: Terms) -> None:
+        """Raise a ValueError unless the terms are such that this bound could have been computed from them.
+
+        What :meth:`search` and :meth:`measure` return always passes; a certificate may come from anybody.
+        """
+        problem = (
+            _problem_with_sizes(terms)
+            or _problem_with_weights(terms)
+            or first_problem("choice", terms.choice, {"fallback": Index(), **self.choices}, terms)
+            or first_problem("statistic", terms.statistics, self.statistics, terms)
+        )
+        if not problem and terms.n_outputs > 2 and not self.multiclass:
+            problem = f"The bound {self.id!r} is for two classes without abstentions only."
+        if problem:
+            raise ValueError(problem)
+        self.check_choice(terms)
+
+    def check_choice(self, terms: Terms) -> None:  # noqa: B027 - most bounds have no more to check
         """Raise a ValueError unless the theorem covers the choice and delta was shared over such choices.
 
-        What :meth:`search` returns always passes; a certificate may come from anybody.
+        The kinds and ranges of the single values have been checked before.
         """
-        for name, value in terms.choice.items():
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"The {name} {value!r} is not finite.")
+
+    def on_trust(self, terms: Terms) -> list[str]:
+        """What a reader of the terms has to take on the maker's word, besides the assumptions."""
+        usual = type(self)().options()
+        unusual = [name for name, value in self.options().items() if value != usual[name]]
+        listed = []
+        if unusual:
+            listed.append(f"The options {', '.join(unusual)} were fixed before the rows were seen.")
+        if terms.prior is not None:
+            listed.append("The prior over the voters was fixed before the rows were seen.")
+        return listed
+
+    def assumptions(self) -> list[str]:
+        """What must be true for the bound with these options, besides what every bound assumes."""
+        return []
 
     @abstractmethod
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
@@ -188,19 +228,18 @@ class Bound(ABC):
         """How delta is spent. A bound without paid searches spends it in one piece."""
         return {self.id: terms.delta}
 
-    @classmethod
-    def problem_with(cls, ballots: Ballots) -> str | None:
+    def problem_with(self, ballots: Ballots) -> str | None:
         """Say why the theorem does not cover these ballots, or None when it does."""
-        if cls.multiclass:
+        if self.multiclass:
             return None
         if ballots.n_classes > 2:
             return (
-                f"The bound {cls.id!r} is proved for two classes only and these votes have "
+                f"The bound {self.id!r} is proved for two classes only and these votes have "
                 f"{ballots.n_classes}. Use 'occam', 'dirichlet' or another multi-class bound."
             )
         if ballots.can_abstain:
             return (
-                f"The bound {cls.id!r} does not cover abstentions (a missing vote acts as a third class). "
+                f"The bound {self.id!r} does not cover abstentions (a missing vote acts as a third class). "
                 "Fill in the missing votes, or use 'occam', 'dirichlet' or another multi-class bound."
             )
         return None
@@ -262,7 +301,7 @@ class Bound(ABC):
 
     def from_terms(self, terms: Terms) -> Evaluation:
         """Evaluate the formula outward on given terms, clip it to [0, 1] and say why if it is vacuous."""
-        self.check_choice(terms)
+        self.check(terms)
         value = self.formula(OUTWARD, terms)
         raw = float(value.risk)
         if math.isnan(raw):
@@ -283,3 +322,30 @@ class Bound(ABC):
             f"With {terms.n_rows} rows and {terms.n_voters} voters this bound is not below 1: "
             "more rows, better voters or weights closer to the prior would help."
         )
+
+
+def _problem_with_sizes(terms: Terms) -> str | None:
+    """The first size that there cannot be, as a sentence."""
+    if problem := first_problem("size", {name: getattr(terms, name) for name in SIZES}, SIZES, terms):
+        return problem
+    if terms.n_outputs not in (terms.n_classes, terms.n_classes + 1) or isinstance(terms.n_outputs, bool):
+        return "Voters name classes and may abstain: there is no other number of outputs."
+    if not is_number(terms.delta) or not 0 < terms.delta < 1:
+        return f"The share of delta is {terms.delta!r}, not a number between 0 and 1."
+    return None
+
+
+def _problem_with_weights(terms: Terms) -> str | None:
+    """The first thing that is wrong with the weights or the prior, as a sentence."""
+    for name, values in {"weight": terms.weights, "prior": terms.prior}.items():
+        if values is None and name == "prior":
+            continue
+        if not isinstance(values, tuple) or len(values) != terms.n_voters:
+            return f"There is not one {name} a voter."
+        if not all(is_number(value) and math.isfinite(value) for value in values):
+            return f"Some {name} is not a finite number."
+    if min(terms.weights) < 0 or abs(math.fsum(terms.weights) - 1) > 1e-12:
+        return "The weights are not zero or more with the sum one."
+    if terms.prior is not None and not min(terms.prior) > 0:
+        return "The prior is not positive for every voter."
+    return None

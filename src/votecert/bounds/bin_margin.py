@@ -21,6 +21,7 @@ weights cost nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log, sqrt
@@ -43,6 +44,7 @@ from votecert.bounds.base import (
     Value,
     categorical_prior,
 )
+from votecert.bounds.kinds import SAMPLED, Kind, Whole
 from votecert.numerics import (
     binomial_tail,
     binomial_tail_slope,
@@ -55,6 +57,9 @@ from votecert.numerics import (
     mixture_inverse_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
+
+MOST_DRAWS = 10**6
+"""Voters that may be drawn: with more, forty digits take minutes."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +102,16 @@ class BinMargin(Bound):
     references: ClassVar[tuple[str, ...]] = ("lacasse2010", "leblanc2025")
     differentiable: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "categorical"
+    choices: ClassVar[Mapping[str, Kind]] = {"draws": Whole(1, MOST_DRAWS), "threshold": Whole(1)}
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", tuple(int(T) for T in self.draws))
         object.__setattr__(self, "offsets", tuple(float(offset) for offset in self.offsets))
-        if not self.grid or min(self.draws) < 1 or min(self.offsets) < 0:
-            raise ValueError("draws must be positive, offsets zero or more, and some k0 at least 1.")
+        if not self.grid or min(self.draws) < 1 or max(self.draws) > MOST_DRAWS or min(self.offsets) < 0:
+            raise ValueError(
+                f"draws must be from 1 to {MOST_DRAWS}, offsets zero or more, and some k0 at least 1."
+            )
         if self.inequality not in ("mixture", "kl"):
             raise ValueError("inequality is 'mixture' or 'kl'.")
 

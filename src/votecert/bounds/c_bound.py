@@ -8,6 +8,7 @@ r = e + s/2. Cantelli's inequality for the wrong-vote weight gives
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -23,7 +24,8 @@ from votecert.bounds.base import (
     Value,
     categorical_prior,
 )
-from votecert.bounds.gibbs import gibbs_error, tandem_error
+from votecert.bounds.gibbs import check_moments, gibbs_error, tandem_error
+from votecert.bounds.kinds import SHARE, Kind
 from votecert.numerics import (
     binary_kl,
     categorical_kl_gradient,
@@ -69,6 +71,15 @@ class CBound(Bound):
     multiclass: ClassVar[bool] = False
     differentiable: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "categorical"
+    statistics: ClassVar[Mapping[str, Kind]] = {"gibbs": SHARE, "joint": SHARE}
+
+    def __post_init__(self) -> None:
+        if self.form not in (1, 2):
+            raise ValueError(f"form must be 1 or 2, not {self.form!r}.")
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        check_moments(terms.statistics["gibbs"], terms.statistics["joint"])
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         return {"gibbs": gibbs_error(ballots, weights), "joint": tandem_error(ballots, weights)}

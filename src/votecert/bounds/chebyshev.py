@@ -9,6 +9,7 @@ is at least 1/2, so for every mu < 1/2 the second moment of W - mu bounds the er
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -25,7 +26,8 @@ from votecert.bounds.base import (
     Value,
     categorical_prior,
 )
-from votecert.bounds.gibbs import MEAN_SLACK, rounded_up
+from votecert.bounds.gibbs import MEAN_SLACK, check_moments, rounded_up
+from votecert.bounds.kinds import SHARE, Kind, Real, Whole
 from votecert.numerics import (
     categorical_kl,
     categorical_kl_gradient,
@@ -35,6 +37,9 @@ from votecert.numerics import (
     kl_inverse_upper_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
+
+LARGEST_OFFSET = 1e6
+"""How far below zero the offset mu of ``cctnd`` is looked for."""
 
 
 def rounded_down(mean: float) -> float:
@@ -65,6 +70,13 @@ class ChebyshevCantelliTandem(JudgesVoters):
     references: ClassVar[tuple[str, ...]] = ("wu2021",)
     differentiable: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "categorical"
+    choices: ClassVar[Mapping[str, Kind]] = {"offset": Real(-LARGEST_OFFSET, 0.5)}
+    statistics: ClassVar[Mapping[str, Kind]] = {
+        "gibbs": SHARE,
+        "tandem": SHARE,
+        "rows": Whole(0, "n_rows"),
+        "pair_rows": Whole(0, "n_rows"),
+    }
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         voters = self.voters(ballots)
@@ -92,11 +104,13 @@ class ChebyshevCantelliTandem(JudgesVoters):
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)
-        if not terms.choice["offset"] < 0.5:
+        if terms.choice["offset"] == 0.5:
             raise ValueError(f"The offset {terms.choice['offset']!r} is not below 1/2.")
+        if not self.out_of_bag:
+            check_moments(terms.statistics["gibbs"], terms.statistics["tandem"])
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
-        m, pairs = (min(int(terms.statistics[name]), terms.n_rows) for name in ("rows", "pair_rows"))
+        m, pairs = terms.statistics["rows"], terms.statistics["pair_rows"]
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
         if pairs == 0:
             return Value(ar.number(1), {"kl": kl})
@@ -142,7 +156,7 @@ def second_moment(tandem: Any, gibbs: Any, mu: Any) -> Any:
 def best_offset(tandem: float, gibbs_low: float, gibbs_high: float) -> float:
     """The mu < 1/2 that minimises the bound: ``(G/2 - T) / (1/2 - G)`` on either side of zero."""
     candidates = [0.0]
-    for gibbs, lowest, highest in ((gibbs_low, 0.0, 0.499), (gibbs_high, -1e6, 0.0)):
+    for gibbs, lowest, highest in ((gibbs_low, 0.0, 0.499), (gibbs_high, -LARGEST_OFFSET, 0.0)):
         if gibbs < 0.5:
             candidates.append(min(max((gibbs / 2 - tandem) / (0.5 - gibbs), lowest), highest))
 
@@ -205,14 +219,25 @@ class ChebyshevCantelliBennett(JudgesVoters):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "offsets", tuple(float(mu) for mu in self.offsets))
-        if not self.offsets or not all(mu < 0.5 for mu in self.offsets):
-            raise ValueError("offsets must be one or more numbers below 1/2.")
+        if not self.offsets or not all(-LARGEST_OFFSET <= mu < 0.5 for mu in self.offsets):
+            raise ValueError("offsets must be one or more numbers from -1e6 to below 1/2.")
 
     id: ClassVar[str] = "ccpbb"
     title: ClassVar[str] = "Chebyshev-Cantelli Bennett"
     references: ClassVar[tuple[str, ...]] = ("wu2021", "tolstikhin2013")
     differentiable: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "categorical"
+    choices: ClassVar[Mapping[str, Kind]] = {
+        "offset": Real(-LARGEST_OFFSET, 0.5),
+        "variance_scale": Real(0, 0.5),
+        "bennett_scale": Real(0, 4),
+    }
+    # with an offset far below zero the loss and its variance are far above one
+    statistics: ClassVar[Mapping[str, Kind]] = {
+        "loss": Real(-LARGEST_OFFSET, 4 * LARGEST_OFFSET**2, tolerance=5e-13),
+        "variance": Real(0, 4 * LARGEST_OFFSET**2, tolerance=5e-13),
+        "pair_rows": Whole(0, "n_rows"),
+    }
 
     def spread(self, mu: Any) -> Any:
         """K_mu, the range of the mu-tandem loss."""
@@ -271,9 +296,13 @@ class ChebyshevCantelliBennett(JudgesVoters):
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)
-        m, choice = min(int(terms.statistics["pair_rows"]), terms.n_rows), terms.choice
-        if choice["offset"] not in self.offsets:
-            raise ValueError(f"The offset {choice['offset']!r} is not in the grid.")
+        m, choice, mu = terms.statistics["pair_rows"], terms.choice, terms.choice["offset"]
+        if mu not in self.offsets:
+            raise ValueError(f"The offset {mu!r} is not in the grid.")
+        # a square, but out of bag, where every pair has rows of its own
+        least, most = (min(mu * mu, -mu * (1 - mu)) if self.out_of_bag else 0.0), (1 - mu) ** 2
+        if not least <= terms.statistics["loss"] <= most + 2 * MEAN_SLACK:
+            raise ValueError(f"At offset {mu!r} the loss is a mean of numbers from {least!r} to {most!r}.")
         if m <= 1:
             return
         for name, grid in {"variance_scale": variance_grid(m), "bennett_scale": bennett_grid(m)}.items():
@@ -282,7 +311,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
                 raise ValueError(f"The {name} {choice[name]!r} is not in the grid.")
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
-        m, mu = min(int(terms.statistics["pair_rows"]), terms.n_rows), ar.number(terms.choice["offset"])
+        m, mu = terms.statistics["pair_rows"], ar.number(terms.choice["offset"])
         if m <= 1:
             return Value(ar.number(1))
         t, y = ar.number(terms.choice["variance_scale"]), ar.number(terms.choice["bennett_scale"])

@@ -89,7 +89,7 @@ of the population for a known r (with another centre, ``w_y <= r``), so that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log
 from operator import itemgetter
@@ -99,13 +99,15 @@ import numpy as np
 
 from votecert.ballots import Ballots
 from votecert.bounds._centres import Surroundings, centre_of, centres, distance, nearby
-from votecert.bounds._concentration import check_concentration
+from votecert.bounds._concentration import CONCENTRATION
 from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
 from votecert.bounds._row_search import Landscape, sketch
 from votecert.bounds._row_slopes import loss_slopes
 from votecert.bounds._subset_sums import (
+    COMPLEMENTS,
     FEW_VOTERS,
     closest_win,
+    complements_problem,
     most_right_weight,
     smallest_winning_weight,
     smooth_win,
@@ -122,6 +124,7 @@ from votecert.bounds.base import (
     Value,
     categorical_prior,
 )
+from votecert.bounds.kinds import SAMPLED, Kind, Real
 from votecert.numerics import (
     beta_cdf,
     beta_cdf_gradient,
@@ -195,6 +198,14 @@ class Dirichlet(Bound):
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "leblanc2025", "maurer2004", "catoni2007")
     differentiable: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "dirichlet"
+    choices: ClassVar[Mapping[str, Kind]] = {
+        "concentration": CONCENTRATION,
+        "margin": Real(0, 0.5),
+        "prior_scale": Real(0),
+        "dropped": Real(0, 0.999, required=False),
+        "smoothed": Real(0, 1, required=False),
+    }
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
 
     def __post_init__(self) -> None:
         for name in ("margins", "prior_scales", "prior_shares"):
@@ -213,6 +224,14 @@ class Dirichlet(Bound):
         voters = [voter for pair in self.complements for voter in pair]
         if len(set(voters)) != len(voters):
             raise ValueError("A voter can have one complement only.")
+
+    def problem_with(self, ballots: Ballots) -> str | None:
+        if self.complements and ballots.n_outputs != 2:
+            return "complements are of use for two classes without abstentions only: leave them out."
+        return super().problem_with(ballots) or complements_problem(ballots, self.complements)
+
+    def assumptions(self) -> list[str]:
+        return [COMPLEMENTS] if self.complements else []
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         landscape = self._landscapes(ballots, weights, delta, prior)
@@ -285,9 +304,10 @@ class Dirichlet(Bound):
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)
-        check_concentration(terms.choice)
         if terms.choice["margin"] not in self.margins or terms.choice["prior_scale"] not in self.prior_scales:
             raise ValueError("The margin or the scale of the prior is not in the grid.")
+        if any(not 0 <= voter < terms.n_voters for pair in self.complements for voter in pair):
+            raise ValueError("The complements are not voters.")
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         K, margin = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
@@ -313,6 +333,8 @@ class Dirichlet(Bound):
             floor = ar.number(0)
         details = {"kl": kl, "complexity": complexity, "empirical": empirical, "sampled_risk": sampled}
         details |= {"error_chance": shared, "floor": floor}
+        if not shared > floor:  # a sampled vote need not err at all where theta does
+            return Value(ar.number(1), details)
         return Value((sampled - floor) / (shared - floor), details)
 
     def ledger(self, terms: Terms) -> dict[str, float]:

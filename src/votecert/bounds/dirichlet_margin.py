@@ -22,13 +22,14 @@ sub-Gaussian variance proxy ``1 / (4 (K + 1))`` of the Beta distribution (Marcha
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._concentration import CONCENTRATIONS, check_concentration, zoom
+from votecert.bounds._concentration import CONCENTRATION, CONCENTRATIONS, zoom
 from votecert.bounds._margin_grid import OverMargins, margin_errors
 from votecert.bounds.base import (
     MARGIN_SLACK,
@@ -40,6 +41,7 @@ from votecert.bounds.base import (
     dirichlet_prior,
 )
 from votecert.bounds.gibbs import seeger_constant
+from votecert.bounds.kinds import Kind, Real, RowShare
 from votecert.numerics import (
     beta_cdf,
     dirichlet_kl,
@@ -76,10 +78,7 @@ class DirichletOverMargins(OverMargins):
     concentrations: tuple[float, float] = CONCENTRATIONS
 
     posterior: ClassVar[str | None] = "dirichlet"
-
-    def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
-        check_concentration(terms.choice)
+    choices: ClassVar[Mapping[str, Kind]] = {"concentration": CONCENTRATION, "margin": Real(0, 0.5)}
 
     def in_paper_search(self) -> Self:
         return replace(super().in_paper_search(), concentrations=(1.0, 2.0**16))
@@ -105,6 +104,12 @@ class DirichletMargin(DirichletOverMargins):
     id: ClassVar[str] = "dirichlet-margin"
     title: ClassVar[str] = "Dirichlet margin (corrected)"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "marchal2017")
+    statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare(), "weight_error": RowShare()}
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if terms.statistics["weight_error"] < terms.statistics["margin_error"]:
+            raise ValueError("Every row with a small margin has much wrong weight, and not the other way.")
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         margins = np.array(self.margins)

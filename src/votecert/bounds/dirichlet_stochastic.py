@@ -6,13 +6,14 @@ Symbols and the corrected lemma are those of :mod:`votecert.bounds.dirichlet_mar
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._concentration import Summary, best_concentration, check_concentration, zoom
+from votecert.bounds._concentration import CONCENTRATION, Summary, best_concentration, zoom
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Bound,
@@ -26,6 +27,7 @@ from votecert.bounds.base import (
 )
 from votecert.bounds.dirichlet_margin import DirichletOverMargins, dirichlet_complexity, divergences
 from votecert.bounds.gibbs import mean_gradient
+from votecert.bounds.kinds import SAMPLED, Kind
 from votecert.numerics import (
     beta_cdf,
     beta_cdf_gradient,
@@ -83,6 +85,8 @@ class FactorTwo(Bound):
     references: ClassVar[tuple[str, ...]] = ("zantedeschi2021",)
     differentiable: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "dirichlet"
+    choices: ClassVar[Mapping[str, Kind]] = {"concentration": CONCENTRATION}
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         summary = Summary.of(ballots, weights)
@@ -96,10 +100,6 @@ class FactorTwo(Bound):
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         return {"empirical": sampled_margin_loss(ballots, weights, choice["concentration"], 0.0)}
-
-    def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
-        check_concentration(terms.choice)
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl, complexity = dirichlet_complexity(ar, terms, ar.number(terms.delta))
@@ -128,6 +128,7 @@ class DirichletStochastic(DirichletOverMargins):
     title: ClassVar[str] = "Dirichlet stochastic margin (corrected)"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "marchal2017")
     differentiable: ClassVar[bool] = True
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
 
     exponent: ClassVar[float] = 2.0
 

@@ -6,6 +6,7 @@ W = 1 - v_y the wrong-vote weight of a row, KLcat the divergence of theta from p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from votecert.bounds.base import (
     Value,
     categorical_prior,
 )
+from votecert.bounds.kinds import SHARE, Kind, Whole, is_whole
 from votecert.numerics import (
     binomial_tail,
     binomial_tail_slope,
@@ -30,6 +32,9 @@ from votecert.numerics import (
     kl_inverse_upper_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
+
+MOST_DRAWS = 10**6
+"""Voters that ``bin`` may draw."""
 
 MEAN_SLACK = 1e-12
 """Covers the rounding of a mean of floats in [0, 1] over the rows."""
@@ -55,6 +60,12 @@ def mean_gradient(ballots: Ballots, slopes: Floats) -> Floats:
     return ballots.sum_over_correct(ballots.counts * slopes) / ballots.n_rows
 
 
+def check_moments(gibbs: float, tandem: float) -> None:
+    """Raise a ValueError unless there is a wrong-vote weight W with these means of W and W^2."""
+    if not gibbs * gibbs - 4 * MEAN_SLACK <= tandem <= gibbs + 4 * MEAN_SLACK:
+        raise ValueError(f"No votes have the Gibbs error {gibbs!r} and the tandem error {tandem!r}.")
+
+
 def rounded_up(mean: float) -> float:
     """A mean of losses in [0, 1], made safe against the rounding of its sum."""
     return min(1.0, mean + MEAN_SLACK)
@@ -71,6 +82,7 @@ class CategoricalKl(Bound):
     posterior: ClassVar[str | None] = "categorical"
     differentiable: ClassVar[bool] = True
     factor: ClassVar[int]
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SHARE, "rows": Whole(0, "n_rows")}
 
     @property
     def draws(self) -> int:
@@ -90,7 +102,7 @@ class CategoricalKl(Bound):
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
-        m = min(int(terms.statistics["rows"]), terms.n_rows)
+        m = terms.statistics["rows"]
         if m == 0:
             return Value(ar.number(1), {"kl": kl})
         complexity = (self.draws * kl + seeger_constant(ar, m, terms.delta)) / m
@@ -204,6 +216,15 @@ class Binomial(CategoricalKl):
     """
 
     n_draws: int = 100
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.n_draws) or not 1 <= self.n_draws <= MOST_DRAWS:
+            raise ValueError(f"n_draws must be a whole number from 1 to {MOST_DRAWS}, not {self.n_draws!r}.")
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if terms.statistics["rows"] != terms.n_rows:
+            raise ValueError(f"The loss is a mean over {terms.n_rows} rows, not {terms.statistics['rows']}.")
 
     id: ClassVar[str] = "bin"
     title: ClassVar[str] = "Binomial"

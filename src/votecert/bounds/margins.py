@@ -11,6 +11,7 @@ margins at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,8 +30,12 @@ from votecert.bounds.base import (
     categorical_prior,
 )
 from votecert.bounds.gibbs import seeger_constant
+from votecert.bounds.kinds import Kind, Real, RowShare, Whole
 from votecert.numerics import categorical_kl, kl_inverse_upper, log_maurer
 from votecert.numerics.arithmetic import Arithmetic
+
+MOST_DRAWS = 10**12
+"""Voters that ``bg++`` may draw; the smallest margins and the most rows ask for fewer."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class CategoricalMargin(OverMargins):
 
     multiclass: ClassVar[bool] = False
     posterior: ClassVar[str | None] = "categorical"
+    choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5)}
+    statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare()}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         error = margin_errors(ballots, weights, np.array([choice["margin"]]))
@@ -71,7 +78,8 @@ class BiggsGuedj(CategoricalMargin):
     -----
     ``Lhat_g + sqrt(C Lhat_g / m) + (C + sqrt(C) + 2) / m`` with
     ``C = 2 log(2 / delta) + (19/4) log(d) log(m) / g^2`` (Biggs and Guedj, 2022, Theorem 8). It follows
-    from ``bg+`` by relaxing the inverse kl, so it is never tighter.
+    from ``bg+`` by relaxing the inverse kl, and is looser but for a single voter, whose complexity does not
+    count: then it may be the smaller one.
     """
 
     id: ClassVar[str] = "bg"
@@ -142,6 +150,7 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
     id: ClassVar[str] = "bg++"
     title: ClassVar[str] = "Biggs-Guedj margin with entropy (corrected)"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
+    choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5), "draws": Whole(1, MOST_DRAWS)}
 
     def scan(
         self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
@@ -156,13 +165,8 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
         best = np.argmin(values, axis=0)
         return values.min(axis=0), {"draws": draws[best, 0]}
 
-    def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
-        if int(terms.choice["draws"]) != terms.choice["draws"] or terms.choice["draws"] < 1:
-            raise ValueError(f"The number of draws {terms.choice['draws']!r} is not a positive whole number.")
-
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
-        m, g, draws = terms.n_rows, ar.number(terms.choice["margin"]), int(terms.choice["draws"])
+        m, g, draws = terms.n_rows, ar.number(terms.choice["margin"]), terms.choice["draws"]
         error = ar.number(terms.statistics["margin_error"])
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
         share = ar.number(terms.delta) / len(self.margins)
@@ -191,6 +195,15 @@ class GaoZhou(Bound):
     caveat: ClassVar[str | None] = (
         "A baseline: the side conditions of its source have not been checked, so it is not a certificate."
     )
+    choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5)}
+    statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare()}
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if self.applies(terms.n_rows, terms.n_voters) and not terms.choice["margin"] > math.sqrt(
+            2 / terms.n_voters
+        ):
+            raise ValueError(f"The theorem does not cover the margin {terms.choice['margin']!r}.")
 
     def applies(self, n_rows: int, n_voters: int) -> bool:
         """Whether there is a margin for which the theorem says anything."""

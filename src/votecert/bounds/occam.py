@@ -14,8 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from votecert._split import in_fitting_part
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Statistics, Terms, Value
+from votecert.bounds.kinds import Kind, OneOf, Real, Votes, Whole, is_number
 from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.scores import Scores
@@ -38,6 +40,9 @@ TOTALS = (*range(1, 17), 20, 25, 32, 40, 50, 64, 80, 100)
 
 MOST_FOR_ONE = 8
 """They are also rounded such that the largest gets 1, 2, ... so many votes: there may be many voters."""
+
+MOST_DRAWN_ROWS = 10**8
+"""So many rows are split again, in half a second, to check their number."""
 
 _EXACT_UP_TO = 1000  # weights that are multiples of 1/N for an N up to here are not rounded
 
@@ -96,10 +101,27 @@ class Occam(Bound):
     title: ClassVar[str] = "Whole-number votes (Occam's razor)"
     references: ClassVar[tuple[str, ...]] = ("votecert", "blumer1987", "langford2005", "clopper1934")
     counts_errors: ClassVar[bool] = True
+    rounds_weights: ClassVar[bool] = True
+    choices: ClassVar[Mapping[str, Kind]] = {
+        "votes": Votes("n_voters"),
+        "offsets": Votes("n_classes"),
+        "statement": OneOf("whole", "list"),
+        "member": OneOf(None, *MEMBERS),
+        "list": OneOf("none", "split", "other"),
+        "split": Real(0, 1),
+        "seed": Whole(),
+    }
+    statistics: ClassVar[Mapping[str, Kind]] = {
+        "errors": Whole(0, "n_rows"),
+        "rows": Whole(1, "n_rows"),
+        "ties": Whole(0, "n_rows"),
+    }
 
     def __post_init__(self) -> None:
         if isinstance(self.prior, Mapping):  # the options as plain values
             object.__setattr__(self, "prior", OccamPrior(**self.prior))
+        if not isinstance(self.prior, OccamPrior) or not is_number(self.list_mass):
+            raise TypeError("prior must be an OccamPrior and list_mass a number.")
         if not 0 <= self.list_mass < 1:
             raise ValueError(f"list_mass must be at least 0 and below 1, not {self.list_mass!r}.")
 
@@ -138,25 +160,40 @@ class Occam(Bound):
         rows = certifying_rows(ballots, choice)
         votes, offsets = choice["votes"], choice["offsets"]
         return {
-            "errors": rows.errors(votes, offsets, choice["fallback"]),
+            "errors": rows.errors(votes, offsets, choice.get("fallback")),
             "rows": rows.n_rows,
             "ties": rows.ties(votes, offsets),
         }
 
     def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
-        choice, rows = terms.choice, terms.statistics["rows"]
-        if choice["list"] not in ("none", "split", "other") or choice["statement"] not in ("whole", "list"):
-            raise ValueError("The list or the statement is not one that there can be.")
-        if choice["statement"] == "list" and (choice["list"] == "none" or choice["member"] not in MEMBERS):
-            raise ValueError("A member of the fitted list is used, but it was not declared.")
-        held_out = choice["statement"] == "list" and choice["list"] == "split"
-        if rows > terms.n_rows or (rows < terms.n_rows and not held_out):
-            raise ValueError(f"Errors were counted on {rows} of {terms.n_rows} rows.")
+        choice, statistics = terms.choice, terms.statistics
+        is_member, is_split = choice["statement"] == "list", choice["list"] == "split"
+        if is_member != (choice["member"] is not None) or (is_member and choice["list"] == "none"):
+            raise ValueError("A member of the fitted list is used if and only if a list was declared.")
+        if not is_split and (choice["split"], choice["seed"]) != (0, 0):
+            raise ValueError("Rows were split off, but not for a list.")
+        rows = _n_certifying(terms) if is_member and is_split else terms.n_rows
+        if statistics["rows"] != rows:
+            raise ValueError(f"Errors were counted on {statistics['rows']} rows, not on {rows}.")
+        if max(statistics["errors"], statistics["ties"]) > rows:
+            raise ValueError(f"There are more errors or ties than the {rows} rows.")
+        total = sum(choice["votes"])
+        if not total or terms.weights != tuple(votes / total for votes in choice["votes"]):
+            raise ValueError("The weights are not those of the certified vote.")
+
+    def on_trust(self, terms: Terms) -> list[str]:
+        choice, listed = terms.choice, super().on_trust(terms)
+        if choice["statement"] == "list" and choice["list"] == "other":
+            listed.append("The vote was fitted on other rows, which nobody can tell from these.")
+        if choice["list"] == "none":
+            listed.append("No list of fitted votes was declared when the rows were seen.")
+        if choice["seed"]:
+            listed.append(f"The seed {choice['seed']} was chosen once, whatever came of it.")
+        return listed
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         share = self.share(terms.choice)
-        errors, rows = int(terms.statistics["errors"]), int(terms.statistics["rows"])
+        errors, rows = terms.statistics["errors"], terms.statistics["rows"]
         if share == 0:
             return Value(ar.number(1))
         cost = log_of_reciprocal(ar, Fraction(terms.delta) * share)
@@ -170,7 +207,7 @@ class Occam(Bound):
         return {"whole-number votes": terms.delta - fitted, "fitted list": fitted}
 
     def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
-        if int(terms.statistics["errors"]) >= int(terms.statistics["rows"]):
+        if terms.statistics["errors"] >= terms.statistics["rows"]:
             return "The vote gets every certifying row wrong."
         return super().why_vacuous(terms, details)
 
@@ -206,6 +243,14 @@ def certifying_rows(rows: Rows, choice: Choice) -> Rows:
     if part is None:
         raise ValueError("The list was fitted on some of the rows, but there are too few of these to split.")
     return part
+
+
+def _n_certifying(terms: Terms) -> int:
+    """How many rows the seed leaves to certify a list; what is stored, if there are too many to draw."""
+    if terms.n_rows > MOST_DRAWN_ROWS:
+        return int(terms.statistics["rows"])
+    fitting = in_fitting_part(terms.n_rows, terms.choice["split"], terms.choice["seed"])
+    return terms.n_rows - int(fitting.sum())
 
 
 def roundings(weights: Floats) -> list[npt.NDArray[np.int64]]:

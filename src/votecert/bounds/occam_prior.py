@@ -39,6 +39,9 @@ from votecert.numerics.arithmetic import Arithmetic, Number
 MOST_DRAWN_VOTES = 1000
 """``multinomial`` and ``polya`` draw at most so many votes: more would cost hundreds of nats anyway."""
 
+MOST_VOTES = 2**20
+"""Votes in all beyond which only the parts that list their votes give any probability."""
+
 _FLOAT_BITS = 900  # powers of two that a float takes with room to spare
 _GUARD_BITS = 200  # a ratio kept to so many bits is exact for any purpose
 
@@ -107,6 +110,8 @@ class OccamPrior:
     def _drawn(self, used: list[int], d: int) -> Fraction:
         """The parts that draw the voters' votes."""
         s, total = len(used), sum(used)
+        if total > MOST_VOTES:  # 2^-total would have a million digits
+            return Fraction(0)
         subset = Fraction(d + 1, d * s * (s + 1) * math.comb(d, s))
         probability = Fraction(self.support) * subset / (1 << total)
         if total == s:

@@ -19,19 +19,25 @@ complementary.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from math import log
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from votecert.ballots import Ballots
-from votecert.bounds._concentration import best_concentration, check_concentration
+from votecert.bounds._concentration import CONCENTRATION, best_concentration
 from votecert.bounds._row_losses import RowVotes, mean_loss_upper
 from votecert.bounds._row_search import central_losses, sketch
 from votecert.bounds._row_slopes import LossSlopes, wrong_weight_slopes
-from votecert.bounds._subset_sums import closest_win, most_right_weight, smallest_winning_weight
+from votecert.bounds._subset_sums import (
+    COMPLEMENTS,
+    closest_win,
+    complements_problem,
+    most_right_weight,
+    smallest_winning_weight,
+)
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -43,7 +49,8 @@ from votecert.bounds.base import (
     categorical_prior,
     dirichlet_prior,
 )
-from votecert.bounds.gibbs import gibbs_error, rounded_up
+from votecert.bounds.gibbs import gibbs_error
+from votecert.bounds.kinds import SAMPLED, Kind, OneOf
 from votecert.numerics import (
     beta_cdf,
     beta_cdf_gradient,
@@ -96,11 +103,22 @@ class Partition(Bound):
     references: ClassVar[tuple[str, ...]] = ("leblanc2025",)
     differentiable: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "dirichlet"
+    choices: ClassVar[Mapping[str, Kind]] = {
+        "family": OneOf("categorical", "dirichlet"),
+        "concentration": replace(CONCENTRATION, required=False),
+    }
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
 
     def __post_init__(self) -> None:
         if self.family not in ("best", "categorical", "dirichlet"):
             raise ValueError("family is 'best', 'categorical' or 'dirichlet'.")
         object.__setattr__(self, "complements", tuple((int(i), int(j)) for i, j in self.complements))
+
+    def problem_with(self, ballots: Ballots) -> str | None:
+        return super().problem_with(ballots) or complements_problem(ballots, self.complements)
+
+    def assumptions(self) -> list[str]:
+        return [COMPLEMENTS] if self.complements else []
 
     def share(self, delta: float) -> float:
         """What one posterior may spend."""
@@ -138,17 +156,20 @@ class Partition(Bound):
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         if choice["family"] == "categorical":
-            return {"empirical": rounded_up(gibbs_error(ballots, weights))}
+            # rounded up as far as the other posterior's loss, whose kind it shares
+            return {"empirical": min(1.0, gibbs_error(ballots, weights) + 1e-10)}
         votes = RowVotes.right_or_wrong(ballots, weights)
         return {"empirical": mean_loss_upper(votes, choice["concentration"], 0.0, 0.0)}
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)
         family = terms.choice["family"]
-        if family not in ("categorical", "dirichlet") or self.family not in ("best", family):
+        if self.family not in ("best", family):
             raise ValueError(f"The posterior {family!r} is not the one this bound is for.")
-        if family == "dirichlet":
-            check_concentration(terms.choice)
+        if ("concentration" in terms.choice) != (family == "dirichlet"):
+            raise ValueError("The Dirichlet posterior, and no other, has a concentration.")
+        if any(not 0 <= voter < terms.n_voters for pair in self.complements for voter in pair):
+            raise ValueError("The complements are not voters.")
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl, chance = self._divergence_and_chance(ar, terms)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Floats, Statistics, Terms, Value
+from votecert.bounds.kinds import Kind, Whole
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.predictor import scaled_votes
 
@@ -29,10 +31,10 @@ class TestSet(Bound):
     references: ClassVar[tuple[str, ...]] = ("clopper1934", "langford2005")
     counts_errors: ClassVar[bool] = True
     caveat: ClassVar[str | None] = "Only for weights that were fixed without looking at these rows."
+    statistics: ClassVar[Mapping[str, Kind]] = {"errors": Whole(0, "n_rows")}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         return {"errors": ballots.errors(scaled_votes(weights), fallback=choice.get("fallback"))}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
-        errors = int(terms.statistics["errors"])
-        return Value(ar.clopper_pearson_upper(errors, terms.n_rows, ar.log(terms.delta)))
+        return Value(ar.clopper_pearson_upper(terms.statistics["errors"], terms.n_rows, ar.log(terms.delta)))

@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
-from votecert.certificate.record import Certificate, Origin
+from votecert.certificate.record import Certificate, Origin, VoteKind, certified_vote
 from votecert.certificate.table import CertificateTable
 from votecert.inputs import Floats, Rows
 from votecert.learning.learn import learn_on
-from votecert.predictor import WeightedVote, scaled_votes
 from votecert.scores import Scores
 
 
@@ -83,42 +82,42 @@ class Maker:
 
         A vote learned on all rows is one of the votes that each group's statement covers, so the groups
         need not be split off before learning. The fitted list would need its own held-out rows in every
-        group; it is left out unless it was fitted on other rows.
+        group; it is left out unless it was fitted on other rows. Weights that are rounded to whole numbers
+        are rounded once, on all rows: it is one vote that the certificates are about.
         """
-        share, learned = delta / len(masks), None
-        if theta is None:
-            if learning.get("prior_votes") is None:
-                learning = {**learning, "split": 0.0}
-            learned = self.evaluate(method, None, share, learning)
-            theta = np.array(learned.terms.weights)
+        share, found = delta / len(masks), None
+        if theta is None and learning.get("prior_votes") is None:
+            learning = {**learning, "split": 0.0}
+        if theta is None or method.counts_errors:
+            found = self.evaluate(method, theta, share, learning)
+            theta = np.array(found.terms.weights)
         certificates = []
         for name, mask in masks.items():
             maker = replace(self, rows=self.rows.subset(mask), group=name)
-            if learned is not None and method.counts_errors:
-                certificates.append(maker.write(method, maker.at(method, learned, share), share))
+            if found is not None and method.counts_errors:
+                certificates.append(maker.write(method, maker.at(method, found, share), share))
             else:
                 certificates.append(maker.make(method, theta, share, {}))
         return CertificateTable(tuple(certificates), "group", simultaneous=True)
 
     def write(self, method: Bound, found: Evaluation, delta: float) -> Certificate:
         """The certificate of an evaluated bound."""
-        rows, choice = self.rows, found.terms.choice
-        vote = WeightedVote(
-            votes=tuple(int(n) for n in choice.get("votes", scaled_votes(found.terms.weights))),
-            offsets=tuple(int(n) for n in choice.get("offsets", (0,) * rows.n_classes)),
-            classes=tuple(rows.classes.tolist()),
-            kind="soft" if isinstance(rows, Scores) else "hard",
-            fallback=self.fallback,
-        )
+        rows, terms = self.rows, found.terms
+        kind: VoteKind = "soft" if isinstance(rows, Scores) else "hard"
+        if self.fallback is not None:  # bounds that do not count errors cover every fallback
+            terms = replace(terms, choice={**terms.choice, "fallback": self.fallback})
+        classes = tuple(rows.classes.tolist())
+        vote = certified_vote(terms, classes, kind)
         return Certificate(
             risk=found.risk,
             delta=delta,
             bound=method.id,
             options=method.options(),
-            terms=found.terms,
-            predictor=vote,
+            terms=terms,
+            classes=classes,
+            kind=kind,
             origin=self.origin,
-            errors=rows.errors(vote.votes, vote.offsets, self.fallback),
+            errors=rows.errors(vote.votes, vote.offsets, vote.fallback),
             ties=rows.ties(vote.votes, vote.offsets),
             details=found.details,
             ledger=found.ledger,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -13,13 +15,15 @@ import numpy.typing as npt
 from votecert._tables import in_order
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound, Terms
-from votecert.predictor import TIE_RULE, WeightedVote
+from votecert.certificate.words import who_votes, with_weights
+from votecert.predictor import TIE_RULE, WeightedVote, scaled_votes
 from votecert.references import bibtex
 
 if TYPE_CHECKING:
     from votecert.certificate.verification import Verification
 
 Origin = Literal["learned", "given", "fixed"]
+VoteKind = Literal["hard", "soft"]
 
 NOT_FIXED = {
     "learned": "These weights were learned on these rows: it would take weights that were fixed in advance.",
@@ -29,10 +33,6 @@ NOT_FIXED = {
 """Why the test-set bound does not cover weights, by their origin."""
 
 VOTERS = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
-BAGS = (
-    "Each voter was fitted on its own bag of these rows; bags were drawn without looking at them, and "
-    "nothing was tuned on them."
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,8 +52,10 @@ class Certificate:
         The bound's options.
     terms : Terms
         What the bound was computed from.
-    predictor : WeightedVote
-        The certified predictor.
+    classes : tuple
+        The labels in their fixed order.
+    kind : {"hard", "soft"}
+        Whether voters cast labels or class scores.
     origin : {"learned", "given", "fixed"}
         Where the weights come from: learned on the certifying rows, given by the user (in any way), or
         fixed without looking at the rows, as the plain vote is or as the user says.
@@ -71,8 +73,12 @@ class Certificate:
         Names of the voters.
     reason : str or None
         Why the bound is vacuous.
+    declared : tuple of str
+        Assumptions that the user declared where they could not be checked.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
+    own_words : bool
+        False for a certificate whose text has sentences written by another version of this program.
     """
 
     risk: float
@@ -80,7 +86,8 @@ class Certificate:
     bound: str
     options: dict[str, Any]
     terms: Terms
-    predictor: WeightedVote
+    classes: tuple[Any, ...]
+    kind: VoteKind
     origin: Origin
     errors: int
     ties: int
@@ -90,7 +97,16 @@ class Certificate:
     group: str | None = None
     voters: tuple[str, ...] | None = None
     reason: str | None = None
+    declared: tuple[str, ...] = ()
     intact: bool = field(default=True, compare=False)
+    own_words: bool = field(default=True, compare=False)
+
+    @cached_property
+    def predictor(self) -> WeightedVote:
+        """The certified predictor: it follows from the terms, so it cannot be another one."""
+        if problem := self.problem_with_terms():
+            raise ValueError(f"This certificate is about no vote that there can be. {problem}")
+        return certified_vote(self.terms, self.classes, self.kind)
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
@@ -118,6 +134,16 @@ class Certificate:
         return covers(self.method, self.origin)
 
     @property
+    def fitted_on(self) -> Literal["all", "part", "other"] | None:
+        """Which rows learned weights were learned on: all these, a part that does not certify, or others."""
+        if self.origin != "learned":
+            return None
+        choice = self.terms.choice
+        if choice.get("statement") != "list":
+            return "all"
+        return "part" if choice["list"] == "split" else "other"
+
+    @property
     def caveat(self) -> str | None:
         """What to know before trusting the number: mostly, why it is no guarantee."""
         return NOT_FIXED.get(self.origin) if self.bound == "test-set" else self.method.caveat
@@ -137,7 +163,9 @@ class Certificate:
     def statement(self) -> str:
         """One sentence: what is guaranteed, for which predictor."""
         where = f" in group {self.group}" if self.group is not None else ""
-        what = f"the {self.predictor.kind} vote of {self.terms.n_voters} voters with {self.origin} weights"
+        rounded = self.method.rounds_weights
+        who, how = who_votes(self.predictor, self.voters), with_weights(self.predictor, self.origin, rounded)
+        what = f"{who}{',' if ',' in who else ''} {how}"
         if self.risk >= 1:
             return f"Nothing can be said about the error of {what}{where}: {self.reason}"
         claim = f"errs on at most {percent(self.risk)} of new rows{where}"
@@ -150,12 +178,10 @@ class Certificate:
     @property
     def assumptions(self) -> list[str]:
         """What must be true for the statement to hold."""
-        labels = ", ".join(map(str, self.predictor.classes[:6])) + (
-            "..." if len(self.predictor.classes) > 6 else ""
-        )
+        labels = ", ".join(map(str, self.classes[:6])) + ("..." if len(self.classes) > 6 else "")
         listed = [
             f"The {self.terms.n_rows} rows are independent draws from the distribution it is about.",
-            BAGS if self.options.get("out_of_bag") else VOTERS,
+            *(self.method.assumptions() or [VOTERS]),
             f"The classes, in this order, are {labels}"
             + (
                 "."
@@ -167,7 +193,7 @@ class Certificate:
             listed.append("The weights were fixed without looking at these rows.")
         if self.group is not None:
             listed.append("The groups were fixed without looking at these rows.")
-        return listed
+        return [*listed, *self.declared]
 
     def cite(self) -> str:
         """BibTeX of the works behind this certificate."""
@@ -238,6 +264,22 @@ class Certificate:
 
         return verify(self, votes, y)
 
+    def problem_with_terms(self) -> str | None:
+        """Why the number cannot have been computed from the stored terms, as a sentence, or None."""
+        try:
+            self.method.check(self.terms)
+        except ValueError as error:
+            return str(error)
+        if len(self.classes) != self.terms.n_classes:
+            return f"There are {len(self.classes)} classes, not {self.terms.n_classes}."
+        if self.voters is not None and len(self.voters) != self.terms.n_voters:
+            return f"There are {len(self.voters)} names for {self.terms.n_voters} voters."
+        if self.kind == "soft" and not self.method.counts_errors:
+            return f"The bound {self.bound!r} does not cover soft votes."
+        if max(self.errors, self.ties) > self.terms.n_rows:
+            return f"There are more errors or ties than the {self.terms.n_rows} rows."
+        return None
+
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         from votecert.report.notebook import certificate_html
@@ -254,6 +296,18 @@ class Certificate:
         )
 
 
+def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> WeightedVote:
+    """The vote that a bound with these terms is about; real weights are stored as whole numbers, too."""
+    choice = terms.choice
+    return WeightedVote(
+        votes=tuple(int(n) for n in choice.get("votes", scaled_votes(terms.weights))),
+        offsets=tuple(int(n) for n in choice.get("offsets", (0,) * len(classes))),
+        classes=classes,
+        kind=kind,
+        fallback=choice.get("fallback"),
+    )
+
+
 def covers(method: Bound, origin: Origin) -> bool:
     """Whether the bound is proved for weights of this origin; the test-set bound only for fixed ones."""
     return method.is_guarantee and (method.id != "test-set" or origin == "fixed")
@@ -264,11 +318,11 @@ def rounded_up(risk: float, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> rounded_up(0.12341)
-    '0.1235'
+    >>> rounded_up(0.12341), rounded_up(0.1), rounded_up(0.1 + 5e-14)
+    ('0.1235', '0.1000', '0.1001')
     """
-    scale = 10**digits
-    return f"{min(math.ceil(risk * scale * (1 - 1e-12)) / scale, 1.0):.{digits}f}"
+    printed = Decimal(repr(float(risk))).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
+    return f"{min(printed, Decimal(1)):.{digits}f}"
 
 
 def percent(risk: float) -> str:

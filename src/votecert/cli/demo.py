@@ -205,10 +205,13 @@ def _meaning(electorate: Electorate, certificate: Certificate, delta: float) -> 
     from votecert.report.tables import fixed_vote_limit
 
     errors, rows = counted_errors(certificate)
+    n_rows = certificate.terms.n_rows
+    where = f", although its weights were learned on the very {n_rows} rows that certify it"
+    if certificate.fitted_on == "part":
+        where = f": its weights were fitted on {n_rows - rows} of {n_rows} rows and certified on the others"
     return (
         f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(electorate.name)} errs "
-        f"on at most [bold]{percent(certificate.risk)}[/] of new rows, although its weights were learned on "
-        f"the very {certificate.terms.n_rows} rows that certify it. A fresh test set, spent on nothing but "
-        f"testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with {errors} "
-        f"errors on {rows} rows.\n"
+        f"on at most [bold]{percent(certificate.risk)}[/] of new rows{where}. A fresh test set, spent on "
+        f"nothing but testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with "
+        f"{errors} errors on {rows} rows.\n"
     )

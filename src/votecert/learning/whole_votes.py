@@ -18,7 +18,7 @@ from votecert.bounds.base import Choice, Evaluation
 from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, whole_choice
 from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.learning._descent import Descent, FoundVote
-from votecert.learning._electorate import Ints, electorate
+from votecert.learning._electorate import Floats, Ints, electorate
 from votecert.learning._judge import Judge
 from votecert.learning._prior_scores import PriorScores
 from votecert.learning._soft_electorate import SoftElectorate
@@ -122,6 +122,15 @@ def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) 
     if split == 0 or rows.n_rows < FEWEST_ROWS_TO_SPLIT or not rows.can_split(split, seed):
         return NO_LIST
     return {"list": "split", "split": float(split), "seed": int(seed)}
+
+
+def refitted_votes(rows: Rows, choice: Choice) -> Floats:
+    """The member of a list fitted on a part of these rows, fitted again: votes of voters and constants."""
+    fitting = rows.part(choice["split"], choice["seed"], fitting=True)
+    assert fitting is not None  # the part that certifies it is not empty
+    with threadpool_limits(limits=1, user_api="blas"):
+        members = fit_list(_electorate(fitting, FITTED_ENTRIES))
+    return np.asarray(members[choice["member"]], dtype=np.float64)
 
 
 @dataclass

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from votecert.certificate.record import Certificate
+from votecert.numerics.arithmetic import OUTWARD
 from votecert.report.charts import Point
 from votecert.report.text import limit
 
@@ -25,9 +26,9 @@ def with_more_rows(certificate: Certificate, factor: int) -> float:
     statistics = {
         name: value * factor if isinstance(value, int) else value for name, value in terms.statistics.items()
     }
-    return certificate.method.from_terms(
-        replace(terms, n_rows=terms.n_rows * factor, statistics=statistics)
-    ).risk
+    # such rows are not there, so nothing is checked about how they were counted
+    more = replace(terms, n_rows=terms.n_rows * factor, statistics=statistics)
+    return min(1.0, float(certificate.method.formula(OUTWARD, more).risk))
 
 
 def growth(certificate: Certificate) -> list[Point]:

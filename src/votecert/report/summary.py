@@ -8,15 +8,22 @@ from typing import Literal, NamedTuple
 
 from votecert.certificate.record import Certificate
 from votecert.certificate.table import CertificateTable
+from votecert.certificate.words import who_votes
 from votecert.predictor import TIE_RULE
 from votecert.report.text import amount, confidence, limit, one_in, scalar, sentence, share
 
 ORIGINS = {
-    "learned": "learned on these rows",
     "given": "given by the user",
     "fixed": "fixed without looking at the rows",
 }
-"""Where the weights come from, for a reader."""
+"""Where weights that were not learned come from, for a reader."""
+
+LEARNED = {
+    "all": "learned on these rows",
+    "part": "fitted on a part of these rows that does not certify them",
+    "other": "fitted on other rows",
+}
+"""Where learned weights come from, for a reader."""
 
 SHOWN_CLASSES = 50
 """More labels than this are counted, not listed."""
@@ -81,11 +88,23 @@ def _in_words(certificate: Certificate, number: str) -> str:
 def _although(certificate: Certificate) -> str:
     level = f"This holds with {confidence(certificate.delta)} confidence"
     endings = {
-        "learned": ", although the weights were learned on the very rows that certify them.",
+        "all": ", although the weights were learned on the very rows that certify them.",
+        "part": ", and pays for every vote that was tried: this one was fitted on some of the rows and is "
+        "certified on the others.",
+        "other": ", and pays for every vote that was tried: this one was fitted on other rows.",
         "given": ", however the weights were chosen.",
         "fixed": ": the weights were fixed before the rows were seen.",
     }
-    return level + endings[certificate.origin]
+    return level + endings[certificate.fitted_on or certificate.origin]
+
+
+def _weights(certificate: Certificate) -> str:
+    """Where the weights come from, and what became of them."""
+    if certificate.fitted_on is not None:
+        return LEARNED[certificate.fitted_on]
+    rounded = certificate.method.rounds_weights and len(set(certificate.predictor.votes)) > 1
+    ending = ", rounded to whole numbers: the rounded vote is certified" if rounded else ""
+    return ORIGINS[certificate.origin] + ending
 
 
 def among_groups(certificate: Certificate, table: CertificateTable) -> str:
@@ -120,15 +139,13 @@ def headline_facts(certificate: Certificate) -> list[Fact]:
     """The few numbers that stand under the verdict."""
     terms = certificate.terms
     errors, rows = counted_errors(certificate)
-    used = sum(votes > 0 for votes in certificate.predictor.votes)
-    voters = amount(terms.n_voters, "voter") + (f", {used:,} with weight" if used < terms.n_voters else "")
     return [
         Fact(
             "Errors counted",
             f"{errors:,} of {amount(rows, 'row' if rows == terms.n_rows else 'held-out row')}",
         ),
-        Fact("Predictor", sentence(f"{certificate.predictor.kind} vote of {voters}")),
-        Fact("Weights", sentence(ORIGINS[certificate.origin])),
+        Fact("Predictor", sentence(who_votes(certificate.predictor, certificate.voters))),
+        Fact("Weights", sentence(_weights(certificate))),
         Fact("Bound", certificate.method.title),
     ]
 
@@ -142,7 +159,7 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
     }
     facts = [
         Fact("Vote", how[vote.kind]),
-        Fact("Weights", f"{sentence(ORIGINS[certificate.origin])}."),
+        Fact("Weights", f"{sentence(_weights(certificate))}."),
         Fact("Ties", f"Go to {TIE_RULE}. {_ties(certificate)}"),
         _classes(certificate),
     ]

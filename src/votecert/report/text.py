@@ -56,7 +56,7 @@ def limit(risk: float) -> str:
     >>> limit(0.125861), limit(0.00041201), limit(0.9996)
     ('12.6\xa0%', '0.0413\xa0%', '99.96\xa0%')
     """
-    exact = Decimal(repr(float(risk) * (1 - 1e-12)))
+    exact = Decimal(repr(float(risk)))
     for digits in range(3, 17):
         rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(exact) * 100
         if rounded < 100 or risk >= 1:
