@@ -116,14 +116,25 @@ def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> int
     return claimed
 
 
-def refuse_bombs(path: Path, unpacked: int) -> None:
-    """Refuse a file whose votes fill the memory, or that is next to nothing blown up to a lot."""
+def refuse_bombs(path: Path, unpacked: int, harmless: int | None = None) -> None:
+    """Refuse a file whose votes fill the memory, or that is next to nothing blown up to a lot.
+
+    Parameters
+    ----------
+    path : Path
+    unpacked : int
+        Bytes that it unpacks to.
+    harmless : int, optional
+        So many bytes are not a lot, from however little; ``LARGEST_UNPACKED`` by default.
+    """
     remedy = "Save the votes as npy, which is read without loading all of it."
     if unpacked > memory_limit():
         raise ValueError(
             f"{path} unpacks to {unpacked} bytes, more than half of this machine's memory. {remedy}"
         )
-    if unpacked > max(LARGEST_UNPACKED, MOST_BLOWN_UP * path.stat().st_size):
+    if unpacked > max(
+        LARGEST_UNPACKED if harmless is None else harmless, MOST_BLOWN_UP * path.stat().st_size
+    ):
         raise ValueError(
             f"{path} unpacks to {unpacked} bytes, more than {MOST_BLOWN_UP} times its size, as bombs do. "
             f"{remedy}"

@@ -11,14 +11,15 @@ import numpy as np
 from votecert.files.arrays import refuse_bombs
 from votecert.files.columns import Columns, refuse_width
 from votecert.files.delimited import Progress
-from votecert.files.labels import LONGEST_LABEL, LabelBook
+from votecert.files.labels import LabelBook
 from votecert.files.stack import Numbers, VoteStack
 
 S = TypeVar("S", bound=VoteStack)
 
+LARGEST_PAGES = 64_000_000
+"""Files whose pages unpack to more bytes than this may be bombs. Votes are packed to a few bits in them."""
+
 _CELLS_AT_ONCE = 1 << 20
-_SMALL_PAGE = 1 << 20
-_BYTES_OF_A_LABEL = 4 * LONGEST_LABEL + 16
 
 
 def read_parquet(path: Path, make_stack: Callable[[list[str]], S], progress: Progress | None) -> S:
@@ -45,8 +46,11 @@ def read_parquet(path: Path, make_stack: Callable[[list[str]], S], progress: Pro
         refuse_width(len(names), str(path))
         stack = make_stack(names)
         used = _used_names(stack.columns, schema, str(path))
-        # A few bytes of parquet can stand for any number of equal votes, or for a very long text ...
-        refuse_bombs(path, max(n_rows * len(stack.columns.voters), _unpacked(metadata, set(used), str(path))))
+        # A few bytes of parquet can stand for any number of equal votes, or for very long texts ...
+        refuse_bombs(path, n_rows * len(stack.columns.voters))
+        # (asked for the sizes of single columns, pyarrow kills the program if the file is damaged)
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        refuse_bombs(path, sum(group.total_byte_size for group in groups), LARGEST_PAGES)
         # ... which many cells may share: each column is read as numbers and a list of its different texts.
         with parquet.ParquetFile(path, metadata=metadata, read_dictionary=used) as file:
             for batch in file.iter_batches(batch_size=max(1, _CELLS_AT_ONCE // len(used)), columns=used):
@@ -57,21 +61,6 @@ def read_parquet(path: Path, make_stack: Callable[[list[str]], S], progress: Pro
     except (ArrowException, OSError) as error:
         first_line = str(error).partition("\n")[0].rstrip(".")
         raise ValueError(f"{path} is not a parquet file that can be read: {first_line}.") from None
-
-
-def _unpacked(metadata: Any, used: set[str], source: str) -> int:
-    """Bytes of the pages of the columns that are read; refuse those with more than any labels take."""
-    total = 0
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for chunk in map(group.column, range(group.num_columns)):
-            if chunk.path_in_schema in used:
-                total += chunk.total_uncompressed_size
-                if chunk.total_uncompressed_size > _SMALL_PAGE + _BYTES_OF_A_LABEL * group.num_rows:
-                    raise ValueError(
-                        f"{source}: column {chunk.path_in_schema!r} holds texts that are too long to be "
-                        "labels. Columns that are no votes must be left out."
-                    )
-    return total
 
 
 def _add_batch(stack: VoteStack, batch: Any, n_rows: int) -> None:
