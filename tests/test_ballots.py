@@ -385,3 +385,23 @@ def test_bad_use_is_refused_with_advice(case):
     call, error, words = refusals()[case]
     with pytest.raises(error, match=words):
         call()
+
+
+def test_counts_are_kept_for_the_vote_that_they_are_about(monkeypatch):
+    """Votes, head starts and the fallback all make a difference, and the same vote is counted once."""
+    votes = [["a", "b", None], ["b", "b", "a"], [None, None, None], ["a", "b", "b"]]
+    ballots = Ballots.from_votes(votes, ["b", "a", "b", "b"])
+    asked = [
+        ([1, 1, 1], None, None),
+        ([2, 1, 1], None, None),
+        ([1, 1, 1], [0, 1], None),
+        ([1, 1, 1], [0, 0], 1),
+    ]
+    for n, offsets, fallback in asked * 2:
+        fresh = Ballots.from_votes(votes, ["b", "a", "b", "b"])
+        assert ballots.errors(n, offsets, fallback) == fresh.errors(n, offsets, fallback)
+        assert ballots.ties(n, offsets) == fresh.ties(n, offsets)
+    monkeypatch.setattr(Ballots, "predict", None)
+    assert [ballots.errors(*vote) for vote in asked] == [3, 4, 1, 2]
+    with pytest.raises(ValueError, match="whole numbers"):
+        ballots.errors([0.5, 1, 1])

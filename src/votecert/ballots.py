@@ -20,6 +20,7 @@ from votecert._patterns import (
     Codes,
     IntArray,
     pack_flags,
+    pack_votes,
     pair_counts,
     patterns_repeat,
     row_blocks,
@@ -29,12 +30,15 @@ from votecert._patterns import (
     votes_for,
     weigh_bits,
     weigh_votes,
+    whole_votes,
     winners,
 )
 from votecert._split import checked_rows, in_fitting_part
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 T = TypeVar("T")
+
+_MOST_COUNTS = 1000  # numbers of rows that are kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,6 +257,10 @@ class Ballots:
     def _packed_correct(self) -> npt.NDArray[np.uint8]:
         return pack_flags(self._is_correct, self.codes.shape)
 
+    @cached_property
+    def _packed_votes(self) -> list[npt.NDArray[np.uint8]]:
+        return pack_votes(self.codes, self.n_outputs)
+
     def correct_weight(self, theta: npt.ArrayLike) -> FloatArray:
         """Weight ``v_y`` of the voters that are right on each pattern, (n,)."""
         return weigh_bits(self._packed_correct, self._weights(theta))
@@ -263,7 +271,7 @@ class Ballots:
 
     def class_votes(self, theta: npt.ArrayLike) -> FloatArray:
         """Weight ``v_k`` of the votes for each output, (n, n_outputs); abstentions come last."""
-        return weigh_votes(self.codes, self.n_outputs, self._weights(theta))
+        return weigh_votes(self.codes, self.n_outputs, self._weights(theta), self._packed_votes)
 
     def margins(self, theta: npt.ArrayLike) -> FloatArray:
         """Margin ``M = (v_y - max_{k != y} v_k)/2`` of each pattern, (n,).
@@ -345,7 +353,7 @@ class Ballots:
         offsets : (c,) whole numbers >= 0, optional
             Votes of the constant voters, one a class, added to every row.
         """
-        return total_votes(self.codes, self.n_classes, n, offsets)
+        return total_votes(self.codes, self.n_classes, n, offsets, self._packed_votes)
 
     def predict(
         self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
@@ -360,10 +368,37 @@ class Ballots:
         self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
     ) -> int:
         """Number of rows the whole-number vote gets wrong, with the tie rule of :meth:`predict`."""
-        return int(self.counts[self.predict(n, offsets, fallback) != self.labels].sum())
+        return self._counted("errors", self._count_errors, n, offsets, fallback)
 
     def ties(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> int:
         """Number of rows on which two classes or more share the largest, positive, number of votes."""
+        return self._counted("ties", self._count_ties, n, offsets)
+
+    def _counted(
+        self,
+        what: str,
+        count: Callable[..., int],
+        n: npt.ArrayLike,
+        offsets: npt.ArrayLike | None,
+        *fallback: int | None,
+    ) -> int:
+        """A number of rows, counted once for each vote: a comparison asks about the same vote many times."""
+        votes = whole_votes(n, offsets, self.n_voters, self.n_classes)
+        key = (what, *(numbers.tobytes() for numbers in votes), *fallback)
+        if key not in self._counts_so_far:
+            if len(self._counts_so_far) >= _MOST_COUNTS:
+                self._counts_so_far.clear()
+            self._counts_so_far[key] = count(*votes, *fallback)
+        return self._counts_so_far[key]
+
+    @cached_property
+    def _counts_so_far(self) -> dict[tuple[Any, ...], int]:
+        return {}
+
+    def _count_errors(self, n: IntArray, offsets: IntArray, fallback: int | None) -> int:
+        return int(self.counts[self.predict(n, offsets, fallback) != self.labels].sum())
+
+    def _count_ties(self, n: IntArray, offsets: IntArray) -> int:
         totals = self.vote_totals(n, offsets)
         top = totals.max(axis=1)
         tied = ((totals == top[:, None]).sum(axis=1) > 1) & (top > 0)

@@ -81,6 +81,7 @@ def start(tmp_path) -> Callable[..., subprocess.Popen[str]]:
         started.append(subprocess.Popen([*command, *map(str, arguments)], **settings | options))
         return started[-1]
 
+    run.command = command
     yield run
     for process in started:
         process.kill()

@@ -248,3 +248,9 @@ def test_a_head_start_is_said(invoke, tmp_path):
     offsets = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["offsets"]
     assert offsets[1] > offsets[0] == 0
     assert f"head start yes {offsets[1]}" in out
+
+
+def test_next_to_no_weight_on_a_voter(invoke, votes, tmp_path):
+    (tmp_path / "weights.csv").write_text("alice,1e-260\nbob,1\ncarol,0.5\n")
+    done = invoke("certify", votes, *ROWS, "--weights", "weights.csv", "--max-risk", "1")
+    assert done.exit_code == 0, done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from conftest import ROWS
 
 import votecert as vc
+from votecert.certificate.serial import digest
 
 
 @pytest.fixture
@@ -51,6 +53,22 @@ def test_columns_are_found_by_the_names_of_the_voters(invoke, votes, certificate
     done = invoke("verify", "c.json", "more.csv", *ROWS)
     assert done.exit_code == 3
     assert "'dora' is no voter of the certificate" in done.stderr
+
+
+@pytest.mark.parametrize("weight", [1e308, float("nan"), 2**64])
+def test_bad_certificates_do_not_warn(invoke, votes, tmp_path, weight):
+    """Signed by somebody who knows how: the verdict is told, and nothing else."""
+    options = ("--weights", "uniform", "--bound", "fo", "--json", "c.json")
+    assert invoke("certify", votes, *ROWS, *options).exit_code == 0
+    content = json.loads((tmp_path / "c.json").read_text())
+    content["terms"]["weights"][0] = weight
+    content["digest"] = digest(content)
+    (tmp_path / "c.json").write_text(json.dumps(content))
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        done = invoke("verify", "c.json")
+    assert (done.exit_code, done.stdout, warned) == (3, "", [])
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_verify_with_other_rows(invoke, votes, certificate, tmp_path):

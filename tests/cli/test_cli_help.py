@@ -51,3 +51,10 @@ def test_documentation_names_commands_and_options_that_exist(helps):
             assert options_of(rest) <= options_of(helps[command]), (command, rest)
     known = set.union(*map(options_of, helps.values())) | {"--version", "--install-completion"}
     assert set(re.findall(r"`(--[a-z-]+)", text)) <= known
+
+
+def test_the_runner_of_the_paper_says_where_it_keeps_votes(invoke):
+    from votecert.paper.loading import cache_folder
+
+    assert cache_folder().name == "votecert"
+    assert "votecert/votes in the user's cache" in " ".join(invoke("paper", "run", "--help").stdout.split())

@@ -50,6 +50,25 @@ def test_labels_with_commas_are_quoted(invoke, tmp_path):
     assert list(csv.reader(out.splitlines()))[:3] == [["prediction"], ["x, y"], ["z"]]
 
 
+def test_labels_are_written_as_they_are_read(invoke, tmp_path):
+    """Escape sequences and all; whoever opens formulas in a spreadsheet is warned."""
+    odd = ["\x1b[31mred\x1b[0m", "=1+1", "-", "plain"]
+    lines = [["a", "b", "truth"], *([label] * 3 for label in odd * 30)]
+    with (tmp_path / "v.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    assert invoke("certify", "v.csv", "--label", "truth", "--weights", "uniform", "--json", "c.json")[0] == 0
+    code, out, err = invoke("predict", "c.json", "v.csv")
+    assert code == 0, err
+    assert [row for (row,) in csv.reader(out.splitlines())] == ["prediction", *odd * 30]
+    assert "Note: a spreadsheet would run labels such as '-' as formulas" in err
+    assert "\x1b" not in err
+    (tmp_path / "v.csv").write_text(
+        (tmp_path / "v.csv").read_text().replace("=1+1", "sum").replace("-", "minus")
+    )
+    assert invoke("certify", "v.csv", "--label", "truth", "--weights", "uniform", "--json", "c.json")[0] == 0
+    assert "spreadsheet" not in invoke("predict", "c.json", "v.csv")[2]
+
+
 def test_head_start_and_fallback_are_in_force(invoke, tmp_path):
     """The two voters are tied unless the class comes first; it does with a vote of its own."""
     lines = ["a,b,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]

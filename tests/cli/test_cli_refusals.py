@@ -141,8 +141,10 @@ def test_file_systems_that_cannot_be_written_to(invoke, votes, tmp_path):
 
 def test_debugging_shows_where_it_happened(invoke, monkeypatch):
     monkeypatch.setenv("VOTECERT_DEBUG", "1")
-    with pytest.raises(FileNotFoundError):
-        invoke("certify", "nowhere.csv", "--label", "y")
+    done = invoke("certify", "nowhere.csv", "--label", "y")
+    assert done.exit_code == 2
+    assert "Traceback" in done.stderr
+    assert "FileNotFoundError" in done.stderr
 
 
 def test_too_little_memory(invoke, votes, monkeypatch):

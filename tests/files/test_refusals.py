@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
-from votecert.files import arrays, columns, delimited, labels, read_votes
+from votecert.files import arrays, columnar, columns, delimited, labels, read_votes
 
 
 def read(text: str | bytes, **options):
@@ -183,6 +185,35 @@ def npy(shape: str, dtype: str = "|u1", data: bytes = b"") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
 
 
+def test_damaged_npy_headers(tmp_path):
+    (tmp_path / "v.npy").write_bytes(npy("(2, 2"))
+    with pytest.raises(ValueError, match=r"v.npy is not an npy file that can be read"):
+        read_votes(tmp_path / "v.npy", label=0)
+
+
+@pytest.mark.parametrize("point", [0x110000, 0xFFFFFFFF, 0xD800])
+def test_text_that_is_no_unicode(tmp_path, point):
+    text = np.array([["no", "yes"], ["yes", "no"]])
+    text.view(np.uint32)[1, 0] = point
+    np.save(tmp_path / "v.npy", text)
+    np.savez(tmp_path / "v.npz", votes=text, y=np.array(["no", "yes"]))
+    for name in ("v.npy", "v.npz"):
+        with pytest.raises(ValueError, match=f"{name} .*characters that there are none of"):
+            read_votes(tmp_path / name, label=0 if name == "v.npy" else None)
+
+
+def test_damaged_deflate_data(tmp_path):
+    votes = np.random.default_rng(0).integers(2, size=(2000, 3), dtype=np.uint8)
+    np.savez_compressed(tmp_path / "v.npz", votes=votes, y=votes[:, 0])
+    content = bytearray((tmp_path / "v.npz").read_bytes())
+    with zipfile.ZipFile(tmp_path / "v.npz") as archive:
+        start = archive.infolist()[0].header_offset
+    content[start + 30 + len("votes.npy") + 20] = 0x07  # a block of a type that does not exist
+    (tmp_path / "v.npz").write_bytes(bytes(content))
+    with pytest.raises(ValueError, match=r"v.npz is not an npz file that can be read"):
+        read_votes(tmp_path / "v.npz")
+
+
 @pytest.mark.parametrize("shape", ["(1000000000000, 10)", "(10, 1000000000000)", "(1000000,)"])
 def test_arrays_that_claim_more_than_they_hold(tmp_path, shape):
     with zipfile.ZipFile(tmp_path / "v.npz", "w") as archive:
@@ -221,14 +252,72 @@ def test_parquet_with_more_votes_than_memory(tmp_path, monkeypatch):
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    from votecert.files import columnar
-
     column = pa.array([0, 1] * 500)
     parquet.write_table(pa.table([column] * 11, names=[*"abcdefghij", "y"]), tmp_path / "v.parquet")
     assert read_votes(tmp_path / "v.parquet", label="y").ballots.n_rows == 1000
-    monkeypatch.setattr(columnar, "memory_limit", lambda: 9_999)
-    with pytest.raises(ValueError, match="holds 10000 votes"):
+    monkeypatch.setattr(arrays, "memory_limit", lambda: 9_999)
+    with pytest.raises(ValueError, match=r"v.parquet unpacks to 10000 bytes, more than half"):
         read_votes(tmp_path / "v.parquet", label="y")
+
+
+def test_parquet_that_is_blown_up(tmp_path, monkeypatch):
+    """The limits are those of archives: a file of next to nothing stands for any number of equal votes."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    monkeypatch.setattr(arrays, "LARGEST_UNPACKED", 1_000_000)
+    same, names = pa.array(np.zeros(1_000_000, np.int8)), ["a", "b", "c", "y"]
+    parquet.write_table(pa.table([same] * 4, names=names), tmp_path / "bomb.parquet")
+    megabytes, said = bounded(lambda: read_votes(tmp_path / "bomb.parquet", label="y"))
+    assert "bomb.parquet unpacks to 3000000 bytes, more than 200 times its size, as bombs do" in said
+    assert megabytes < 1
+    rng = np.random.default_rng(0)
+    votes = [pa.array(rng.integers(2, size=400_000, dtype=np.int8)) for _ in names]
+    parquet.write_table(pa.table(votes, names=names), tmp_path / "honest.parquet")
+    assert read_votes(tmp_path / "honest.parquet", label="y").ballots.n_rows == 400_000
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_parquet_with_long_texts(tmp_path, monkeypatch, shared):
+    """A text that a million cells share, or one a cell: neither is made a million times."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    n_rows = 200_000 if shared else 100
+    texts = pa.array(
+        [50_000 * "x", 50_000 * "z"] if shared else [f"{i}" + 50_000 * "x" for i in range(n_rows)]
+    )
+    places = pa.array(np.arange(n_rows, dtype=np.int32) % len(texts))
+    table = pa.table(
+        [pa.DictionaryArray.from_arrays(places, texts), pa.array([0, 1] * (n_rows // 2))], ["a", "y"]
+    )
+    parquet.write_table(
+        table, tmp_path / "v.parquet", compression="zstd", use_dictionary=shared, store_schema=False
+    )
+    monkeypatch.setattr(columnar, "LARGEST_PAGES", 1_000_000)
+    before = pa.default_memory_pool().max_memory()
+    with pytest.raises(ValueError, match="text of 50000 characters" if shared else "as bombs do"):
+        read_votes(tmp_path / "v.parquet", label="y")
+    assert pa.default_memory_pool().max_memory() - before < 50_000_000
+
+
+def test_parquet_whose_columns_contradict_their_statistics(tmp_path):
+    """Asked for a column of such a file, some versions of pyarrow abort the whole program."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    words = pa.array(["no", "yes"] * 30)
+    parquet.write_table(pa.table([words, words, words], names=["a", "b", "y"]), tmp_path / "v.parquet")
+    content = (tmp_path / "v.parquet").read_bytes()
+    optional, required = b"\x25\x02\x18\x01b", b"\x25\x00\x18\x01b"  # in the schema, before the name
+    assert content.count(optional) == 1
+    (tmp_path / "v.parquet").write_bytes(content.replace(optional, required))
+    program = "import sys; from votecert.files import read_votes; read_votes(sys.argv[1], label='y')"
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "v.parquet"], capture_output=True, text=True
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert "terminate" not in done.stderr
 
 
 def test_archives_that_are_blown_up(tmp_path, monkeypatch):

@@ -169,7 +169,7 @@ class TestResults:
     def test_second_writer_is_refused(self, tmp_path):
         with ResultFiles.open(tmp_path):
             second = ResultFiles.open(tmp_path)
-            with pytest.raises(RuntimeError, match="Another run"):
+            with pytest.raises(BlockingIOError, match="Another run"):
                 second.__enter__()
 
     def test_not_a_number_is_refused(self, tmp_path):

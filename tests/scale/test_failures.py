@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -178,3 +180,41 @@ def test_options_are_checked():
         read_ballots(blocks(), split=1.0)
     with pytest.raises(ValueError, match="memory_budget must be"):
         read_ballots(blocks(), memory_budget=0)
+
+
+SPILL_AND_WAIT = """
+import sys, time
+sys.path.insert(0, {here!r})
+from scale_problems import drawn
+from votecert.scale import read_ballots
+ballots = read_ballots(iter([drawn(0, 1000, 20, 2)]), spill_folder={folder!r}, memory_budget=1000)
+print(ballots.folder.path, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks as POSIX has them")
+def test_what_a_killed_program_spilled_is_cleaned_up_by_the_next(tmp_path):
+    """A live program's folder, and anything that is nobody's spill folder, stays."""
+    program = SPILL_AND_WAIT.format(here=str(Path(__file__).parent), folder=str(tmp_path))
+    started = [
+        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    try:
+        killed, alive = (Path(process.stdout.readline().strip()) for process in started)
+        started[0].kill()
+        started[0].wait()
+        assert killed.is_dir()
+        for name in ("votecert-other", "mine"):
+            (tmp_path / name).mkdir()
+        (tmp_path / f"{killed.name}-link").symlink_to(tmp_path / "mine")
+        (tmp_path / f"{killed.name}-file").write_text("no folder")
+        kept = {path.name for path in tmp_path.iterdir()} - {killed.name}
+        ballots = read_ballots(iter([drawn(0, 1000, 20, 2)]), spill_folder=tmp_path, memory_budget=1000)
+        kept.add(Path(ballots.folder.path).name)
+        assert {path.name for path in tmp_path.iterdir()} == kept
+        assert any(alive.iterdir())
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()

@@ -13,6 +13,8 @@ from votecert.bounds.base import MARGIN_SLACK, Bound, Floats, Terms
 MARGINS = tuple(0.4 * 1.6**-j for j in range(14))
 """Few margins suffice because the bounds change slowly in them: a ratio of 1.6 costs a few percent."""
 
+_MANY_MARGINS = 100
+
 PAPER_MARGINS = tuple(np.logspace(-4, np.log10(0.5), 1000, endpoint=False).tolist())
 """The thousand margins of the paper's experiments, log-spaced in [1e-4, 0.5)."""
 
@@ -20,6 +22,13 @@ PAPER_MARGINS = tuple(np.logspace(-4, np.log10(0.5), 1000, endpoint=False).tolis
 def margin_errors(ballots: Ballots, weights: Floats, margins: Floats) -> Floats:
     """Share of rows with margin at most g, for every g of ``margins``."""
     row_margins = ballots.margins(weights)
+    if len(margins) < _MANY_MARGINS:  # placing the rows among the margins is faster than sorting the rows
+        order = np.argsort(margins)
+        place = np.searchsorted((margins + MARGIN_SLACK)[order], row_margins, side="left")
+        rows = np.bincount(place, ballots.counts, minlength=len(margins) + 1)  # exact below 2^53
+        errors = np.empty(len(margins))
+        errors[order] = np.cumsum(rows[:-1]) / ballots.n_rows
+        return errors
     order = np.argsort(row_margins)
     below = np.concatenate(([0], np.cumsum(ballots.counts[order])))
     return below[np.searchsorted(row_margins[order], margins + MARGIN_SLACK, side="right")] / ballots.n_rows

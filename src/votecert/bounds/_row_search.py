@@ -173,7 +173,8 @@ class Landscape:
         K = np.geomspace(*CONCENTRATIONS, GLANCED)
         complexities = self.complexity(K[:, None], np.arange(0, self.n_scales, 2)[None]).min(axis=1)[:, None]
         losses = rough_losses(sketch(self.votes, GLANCED_BLOCKS), K, self.margins, self.exponent)
-        values = losses + complexities + np.sqrt(2 * complexities * losses + complexities**2)
+        with np.errstate(over="ignore"):  # next to no weight on a voter may cost any amount
+            values = losses + complexities + np.sqrt(2 * complexities * losses + complexities**2)
         with np.errstate(divide="ignore", over="ignore"):
             return float((values / self.error_chance(K[:, None], self.margins)).min())
 

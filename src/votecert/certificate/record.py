@@ -281,6 +281,9 @@ class Certificate:
             return f"There are {len(self.voters)} names for {self.terms.n_voters} voters."
         if self.kind == "soft" and not self.method.counts_errors:
             return f"The bound {self.bound!r} does not cover soft votes."
+        choice = self.terms.choice
+        if self.group is not None and (choice.get("statement"), choice.get("list")) == ("list", "split"):
+            return "The group is certified by a vote that was fitted on rows of all groups, its own too."
         if max(self.errors, self.ties) > self.terms.n_rows:
             return f"There are more errors or ties than the {self.terms.n_rows} rows."
         return None

@@ -110,10 +110,6 @@ def _differences(certificate: Certificate, recomputed: float, below: float) -> l
         problems.append(f"The ledger spends {spent!r}, more than delta = {certificate.delta!r}.")
     if certificate.terms.delta > certificate.delta or _left_out(certificate):
         problems.append("The ledger does not have all of what the bound spends.")
-    if certificate.group is not None and certificate.fitted_on == "part":
-        problems.append(
-            "The group is certified by a vote that was fitted on rows of all groups, its own too."
-        )
     return problems + _counts_that_differ(certificate)
 
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Annotated
 
 import typer
 
 from votecert.cli import certifying, checking, looking, paper, predicting
 from votecert.cli.demo import demo
-from votecert.cli.errors import Code, Guarded
+from votecert.cli.errors import (
+    BUG_REPORT,
+    Code,
+    Ending,
+    Guarded,
+    complain,
+    delivered,
+    is_about_a_closed_pipe,
+    marking_the_end,
+)
 
 app = typer.Typer(
     name="votecert",
@@ -17,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 risk above --max-risk, 2 wrong usage or bad input, 3 not verified.",
+    epilog="Exit codes: 0 done, 1 risk above --max-risk, 2 bad usage or input, 3 not verified, 70 a bug.",
 )
 
 
@@ -77,10 +88,28 @@ app.command(epilog=_example("votecert plan --target 0.05 --error 0.03 --voters 1
 app.add_typer(paper.app, name="paper")
 
 
+marking_the_end(app)
+
+ASK_FOR_TEXT = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
+"""Options that end well without any command."""
+
+
 def run() -> int:
-    """Run the command that was asked for and return the exit code."""
+    """Run the command that was asked for and return the exit code.
+
+    It fails closed: what the framework says counts only if a command says so too. "Done" takes a command that
+    came to its end, "too risky" and "not verified" one that ended with just that.
+    """
+    Ending.forget()
     try:
         app(prog_name="votecert")
+        code = int(Code.DONE)
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    return Code.DONE
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if is_about_a_closed_pipe(end):
+            return delivered(Code.PIPE_CLOSED)
+    only_text = "_VOTECERT_COMPLETE" in os.environ or not ASK_FOR_TEXT.isdisjoint(sys.argv[1:])
+    if code == Ending.code or code == Code.BAD_INPUT or (code == Code.DONE and only_text):
+        return delivered(code)
+    complain(f"The command did not come to its end (code {code}). {BUG_REPORT}")
+    return Code.BUG

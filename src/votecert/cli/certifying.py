@@ -12,7 +12,7 @@ import typer
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.errors import Code, noticing_interruption
+from votecert.cli.errors import Code, leave, noticing_interruption
 from votecert.cli.results import (
     STDOUT,
     check_outputs,
@@ -281,7 +281,7 @@ def _end_interrupted(pressed: bool, talk: Talk, details: Iterable[dict[str, Any]
     """After Ctrl-C during learning the result is complete and valid; the exit code tells scripts."""
     if pressed:
         talk.say("Interrupted while learning: this is the best vote found until then, and its bound holds.")
-        raise typer.Exit(Code.INTERRUPTED)
+        leave(Code.INTERRUPTED)
     if any(found.get("interrupted") for found in details):
         talk.say(
             "The time for learning was used up: this is the best vote found until then; its bound holds."

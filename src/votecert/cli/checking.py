@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain
-from votecert.cli.errors import Code, complain
+from votecert.cli.errors import Code, complain, leave
 from votecert.cli.results import STDOUT, check_outputs, comparison, write_html
 from votecert.cli.rows import RowOptions, read_rows, rows_of_group
 from votecert.files import VoteFile, write_atomically
@@ -38,10 +39,10 @@ def verify(
     no_header: opt.NoHeader = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Check a certificate without trusting whoever made it.
+    """Check a certificate that somebody made.
 
     The number is recomputed from the stored statistics in exact arithmetic;
-    with VOTES the statistics are recounted too.
+    with VOTES the statistics are recounted too. What cannot be checked is said.
     """
     talk = Talk(quiet)
     with or_exit(certificate):
@@ -122,7 +123,7 @@ def or_exit(path: Path) -> Iterator[None]:
         yield
     except NotVerifiedError as reason:
         complain(f"{path}: {reason}")
-        raise typer.Exit(Code.NOT_VERIFIED) from None
+        leave(Code.NOT_VERIFIED)
 
 
 def load_certificates(path: Path) -> list[Certificate]:
@@ -155,7 +156,8 @@ def _read(content: Any) -> Certificate:
 def check(certificate: Certificate, found: VoteFile | None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
     try:
-        verdict = certificate.verify(None if found is None else rows_of_group(certificate, found))
+        with np.errstate(all="ignore"):  # the verdict tells, NumPy need not warn
+            verdict = certificate.verify(None if found is None else rows_of_group(certificate, found))
     except Exception as error:
         raise NotVerifiedError(f"it does not verify: {type(error).__name__}: {error}") from None
     if not verdict:

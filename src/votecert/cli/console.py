@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -53,6 +54,13 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
         right = column in numbers
         made.add_column(column, justify="right" if right else "left", no_wrap=right or place == 0)
     return made
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of standard input."""
+    if sys.stdin is None:
+        raise ValueError("Standard input is closed: give the name of a file, or pipe the votes in.")
+    return sys.stdin.buffer
 
 
 class Talk:
@@ -107,7 +115,9 @@ class Waiting:
 
     def news(self, report: dict[str, Any]) -> None:
         """What a search has found so far: the callback of ``learn``."""
-        self._update(description=f"{self._what}: at most {report['value']:.4f} so far")
+        from votecert.certificate.record import rounded_up
+
+        self._update(description=f"{self._what}: at most {rounded_up(report['value'])} so far")
 
     def _update(self, **state: Any) -> None:
         self._state |= state

@@ -7,11 +7,13 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
+from functools import wraps
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -26,35 +28,124 @@ class Code(IntEnum):
     TOO_RISKY = 1
     BAD_INPUT = 2
     NOT_VERIFIED = 3
+    BUG = 70
     INTERRUPTED = 130
     PIPE_CLOSED = 141
 
 
+BUG_REPORT = "This is a bug in votecert: please report it with the command and, if you can, the file."
+
+_OF_THE_FRAMEWORK: tuple[type[BaseException], ...] = (
+    typer.Exit,
+    typer.Abort,
+    # wrong usage; newer versions of typer bring a click of their own
+    next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"),
+)
+_OF_THE_INPUT = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError)
+
+
+class Ending:
+    """How the command ended: the framework is not trusted to tell (see :func:`votecert.cli.app.run`)."""
+
+    code: ClassVar[int | None] = None
+
+    @classmethod
+    def forget(cls) -> None:
+        """Before a command begins."""
+        cls.code = None
+
+
+def leave(code: Code) -> NoReturn:
+    """End the command with this exit code."""
+    Ending.code = code
+    raise typer.Exit(code)
+
+
+def marking_the_end(app: typer.Typer) -> None:
+    """Let all commands of an app, and of the apps in it, tell that they came to their end."""
+    for command in app.registered_commands:
+        if command.callback is not None:
+            command.callback = _marked(command.callback)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            marking_the_end(group.typer_instance)
+
+
+def _marked(command: Callable[..., Any]) -> Callable[..., None]:
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        command(*arguments, **options)
+        Ending.code = Code.DONE
+
+    return run
+
+
 class Guarded(TyperGroup):
-    """Commands whose errors are told in a sentence. ``VOTECERT_DEBUG=1`` shows the traceback instead."""
+    """Commands whose errors are told in a sentence. ``VOTECERT_DEBUG=1`` shows the traceback as well."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Read the arguments; help is printed here."""
+        with guarding():
+            return super().make_context(*arguments, **options)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        try:
+        with guarding():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is leaving already
-            complain("Interrupted. No file is left half-written.")
-            raise typer.Exit(Code.INTERRUPTED) from None
-        except BrokenPipeError:
-            # Whoever read the output has enough; Python would complain once more when it closes stdout.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(Code.PIPE_CLOSED) from None
-        except (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError) as error:
-            if os.environ.get("VOTECERT_DEBUG"):
-                raise
+
+
+@contextmanager
+def guarding() -> Iterator[None]:
+    """Turn any exception into a sentence and an exit code of its own."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is leaving already
+        complain("Interrupted. No file is left half-written.")
+        leave(Code.INTERRUPTED)
+    except _OF_THE_FRAMEWORK:
+        raise
+    except BaseException as error:  # also what libraries do not call an error, such as SystemExit
+        if is_about_a_closed_pipe(error):
+            leave(Code.PIPE_CLOSED)
+        if os.environ.get("VOTECERT_DEBUG"):
+            traceback.print_exc()
+        if isinstance(error, _OF_THE_INPUT):
             complain(sentence(error))
-            raise typer.Exit(Code.BAD_INPUT) from None
+            leave(Code.BAD_INPUT)
+        complain(f"{type(error).__name__}: {sentence(error)} {BUG_REPORT}")
+        leave(Code.BUG)
+
+
+def is_about_a_closed_pipe(error: BaseException | None) -> bool:
+    """Whether the reader of the output went away; typer and rich then exit with code 1 of their own."""
+    while error is not None and not isinstance(error, BrokenPipeError):
+        error = error.__context__
+    return error is not None
+
+
+def delivered(code: int) -> int:
+    """Hand over what is still to be written: the exit code, or another one if nobody takes it."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = Code.PIPE_CLOSED
+    except OSError as error:
+        complain(f"Standard output: {sentence(error)}")
+        code = Code.BAD_INPUT
+    else:
+        if code != Code.PIPE_CLOSED:
+            return code
+    # Python would try again, and complain, when it closes stdout.
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
 
 
 def complain(text: str) -> None:
     """Say what is wrong."""
-    messages().print(f"[bold red]votecert:[/] {plain(text)}", soft_wrap=True)
+    with suppress(OSError):  # where nobody listens, the exit code has to do
+        messages().print(f"[bold red]votecert:[/] {plain(text)}", soft_wrap=True)
 
 
 def sentence(error: BaseException) -> str:
@@ -67,8 +158,8 @@ def sentence(error: BaseException) -> str:
     """
     if isinstance(error, MemoryError):
         return "There is not enough memory for this. Use fewer rows or voters, or a larger machine."
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror or error}."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
     text = " ".join(str(error).split()) or type(error).__name__
     text = text.replace("classes=[...]", "--classes A,B,... ")
     text = re.sub(r"\bfixed_in_advance(=True)?", "--fixed-in-advance", text)

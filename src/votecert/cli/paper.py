@@ -69,7 +69,9 @@ def run_cells(
     """Run every cell that has no result yet.
 
     A cell is a data set, a kind of voters, a random split and an objective.
-    Stop at any time: finished cells are on disk and are not run again.
+    Stop at any time: finished cells are on disk and are not run again. Votes
+    are kept in votecert/votes in the user's cache (XDG_CACHE_HOME, or
+    ~/.cache), which may be deleted.
     """
     from votecert.paper.cells import FIGURES as ALL
     from votecert.paper.cells import QUICK, plan

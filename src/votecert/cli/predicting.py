@@ -13,7 +13,7 @@ import typer
 
 from votecert.cli import options as opt
 from votecert.cli.checking import check, load_certificates, or_exit
-from votecert.cli.console import Talk, plain
+from votecert.cli.console import Talk, plain, standard_input
 from votecert.cli.results import STDOUT, check_outputs
 from votecert.files import read_new_votes, write_atomically
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from votecert import Certificate
 
 HEADER = "prediction"
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Cells that begin so are formulas to spreadsheets."""
 
 
 def predict(
@@ -52,7 +55,7 @@ def predict(
     vote = _only_vote(certificates, certificate)
     with talk.wait(f"Reading {plain('standard input' if votes == '-' else votes)}") as waiting:
         codes = read_new_votes(
-            sys.stdin.buffer if votes == "-" else votes,
+            standard_input() if votes == "-" else votes,
             vote.predictor.classes,
             vote.terms.n_voters,
             vote.voters,
@@ -62,6 +65,7 @@ def predict(
         )
     labels = vote.predictor.predict_codes(codes).tolist()
     _write(output, labels, talk)
+    _warn_of_formulas(labels, talk)
     counts = ", ".join(f"{plain(label)} {n}" for label, n in Counter(labels).most_common(8))
     talk.say(f"{len(labels)} rows: {counts}")
 
@@ -80,8 +84,20 @@ def _write(output: str, labels: list[Any], talk: Talk) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([HEADER])
     writer.writerows([label] for label in labels)
-    if output == STDOUT:
-        typer.echo(text.getvalue(), nl=False)
+    if output == STDOUT:  # typer.echo would drop escape sequences that are part of a label
+        sys.stdout.write(text.getvalue())
     else:
         write_atomically(output, text.getvalue())
         talk.say(f"Wrote {plain(output)}")
+
+
+def _warn_of_formulas(labels: list[Any], talk: Talk) -> None:
+    """Labels are written as they are; whoever opens them in a spreadsheet has to know."""
+    formulas = sorted(
+        {label for label in labels if isinstance(label, str) and label.startswith(FORMULA_STARTS)}
+    )
+    if formulas:
+        talk.say(
+            f"[yellow]Note:[/] a spreadsheet would run labels such as {plain(repr(formulas[0]))} as "
+            "formulas: import the column as text."
+        )

@@ -13,7 +13,7 @@ import typer
 import votecert as vc
 from votecert.ballots import Ballots
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.errors import Code, complain
+from votecert.cli.errors import Code, complain, leave
 from votecert.files import check_writable, write_atomically
 
 if TYPE_CHECKING:
@@ -183,4 +183,4 @@ def gate(certificates: Iterable[Certificate], max_risk: float | None) -> None:
     if worst.risk > max_risk:
         where = "" if worst.group is None else f" of group {worst.group}"
         complain(f"The certified risk{where}, {rounded_up(worst.risk)}, is above --max-risk {max_risk:g}.")
-        raise typer.Exit(Code.TOO_RISKY)
+        leave(Code.TOO_RISKY)

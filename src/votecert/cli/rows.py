@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from votecert._tables import places_of
 from votecert.ballots import Ballots
-from votecert.cli.console import Talk, plain
+from votecert.cli.console import Talk, plain, standard_input
 from votecert.files import VoteFile, read_votes, read_weights
 from votecert.files.labels import typed_texts
 
@@ -51,7 +50,7 @@ def read_rows(options: RowOptions, talk: Talk) -> VoteFile:
     """Read the file and say what was found in it."""
     with talk.wait(f"Reading {plain(options.name)}") as waiting:
         found = read_votes(
-            sys.stdin.buffer if options.votes == "-" else options.votes,
+            standard_input() if options.votes == "-" else options.votes,
             label=options.label,
             group=options.group,
             ignore=options.ignore,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,6 +24,8 @@ LARGEST_UNPACKED = 500_000_000
 MOST_BLOWN_UP = 200
 """... and to more than so many times their size are refused. Votes shrink to a tenth, rarely a hundredth."""
 
+_TEXTS_AT_ONCE = 1 << 16
+
 Array = npt.NDArray[Any]
 
 
@@ -32,9 +35,10 @@ def load_npy(path: Path) -> Array:
         with path.open("rb") as file:
             _check_header(file, str(path), None)
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        _check_text(array)
         return array
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} is not an npy file that can be read: {_short(error)}") from None
+    except Exception as error:
+        raise _refusal(path, "npy", error) from None
 
 
 def load_npz(path: Path) -> dict[str, Array]:
@@ -49,11 +53,14 @@ def load_npz(path: Path) -> dict[str, Array]:
                     unpacked += _check_header(
                         file, f"{path}, array {member.filename.removesuffix('.npy')!r}", member.file_size
                     )
-        _refuse_bombs(path, unpacked)
+        refuse_bombs(path, unpacked)
         with np.load(path, allow_pickle=False) as arrays:
-            return {name: np.asarray(arrays[name]) for name in arrays.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{path} is not an npz file that can be read: {_short(error)}") from None
+            loaded = {name: np.asarray(arrays[name]) for name in arrays.files}
+        for array in loaded.values():
+            _check_text(array)
+        return loaded
+    except Exception as error:
+        raise _refusal(path, "npz", error) from None
 
 
 def find_new_votes(arrays: dict[str, Array], source: str) -> Array:
@@ -109,14 +116,28 @@ def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> int
     return claimed
 
 
-def _refuse_bombs(path: Path, unpacked: int) -> None:
-    """Refuse an archive whose arrays fill the memory, or that is next to nothing blown up to a lot."""
+def refuse_bombs(path: Path, unpacked: int, harmless: int | None = None) -> None:
+    """Refuse a file whose votes fill the memory, or that is next to nothing blown up to a lot.
+
+    Parameters
+    ----------
+    path : Path
+    unpacked : int
+        Bytes that it unpacks to.
+    harmless : int, optional
+        So many bytes are not a lot, from however little; ``LARGEST_UNPACKED`` by default.
+    """
     remedy = "Save the votes as npy, which is read without loading all of it."
     if unpacked > memory_limit():
-        raise ValueError(f"it unpacks to {unpacked} bytes, more than half of this machine's memory. {remedy}")
-    if unpacked > max(LARGEST_UNPACKED, MOST_BLOWN_UP * path.stat().st_size):
         raise ValueError(
-            f"it unpacks to {unpacked} bytes, more than {MOST_BLOWN_UP} times its size, as bombs do. {remedy}"
+            f"{path} unpacks to {unpacked} bytes, more than half of this machine's memory. {remedy}"
+        )
+    if unpacked > max(
+        LARGEST_UNPACKED if harmless is None else harmless, MOST_BLOWN_UP * path.stat().st_size
+    ):
+        raise ValueError(
+            f"{path} unpacks to {unpacked} bytes, more than {MOST_BLOWN_UP} times its size, as bombs do. "
+            f"{remedy}"
         )
 
 
@@ -128,6 +149,21 @@ def memory_limit() -> int:
         return 8 << 30
 
 
-def _short(error: Exception) -> str:
-    text = str(error).partition("\n")[0].rstrip(".")
-    return f"{text}." if text else f"{type(error).__name__}."
+def _check_text(array: Array) -> None:
+    """Refuse text that is no Unicode, which NumPy takes as it is and Python breaks at."""
+    if array.dtype.kind != "U" or not array.size or not array.dtype.itemsize:
+        return
+    points = np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
+    flat = array.reshape(-1)  # of a mapped file this is no copy
+    for start in range(0, len(flat), _TEXTS_AT_ONCE):
+        codes = np.ascontiguousarray(flat[start : start + _TEXTS_AT_ONCE]).view(points)
+        if ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any():
+            raise ValueError("it holds text with characters that there are none of.")
+
+
+def _refusal(path: Path, kind: str, error: Exception) -> Exception:
+    """What to raise for whatever a damaged file led to; a system that refuses the file speaks for itself."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
+        return error
+    text = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+    return ValueError(f"{path} is not an {kind} file that can be read: {text}.")

@@ -8,13 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from votecert.files.arrays import memory_limit
+from votecert.files.arrays import refuse_bombs
 from votecert.files.columns import Columns, refuse_width
 from votecert.files.delimited import Progress
 from votecert.files.labels import LabelBook
 from votecert.files.stack import Numbers, VoteStack
 
 S = TypeVar("S", bound=VoteStack)
+
+LARGEST_PAGES = 64_000_000
+"""Files whose pages unpack to more bytes than this may be bombs. Votes are packed to a few bits in them."""
 
 _CELLS_AT_ONCE = 1 << 20
 
@@ -38,28 +41,26 @@ def read_parquet(path: Path, make_stack: Callable[[list[str]], S], progress: Pro
         ) from None
     try:
         with parquet.ParquetFile(path) as file:
-            names, n_rows = list(file.schema_arrow.names), file.metadata.num_rows
-            refuse_width(len(names), str(path))
-            stack = make_stack(names)
-            used = _used_names(stack.columns, file.schema_arrow, str(path))
-            _refuse_size(n_rows * len(stack.columns.voters), str(path))
+            schema, metadata = file.schema_arrow, file.metadata
+        names, n_rows = list(schema.names), metadata.num_rows
+        refuse_width(len(names), str(path))
+        stack = make_stack(names)
+        used = _used_names(stack.columns, schema, str(path))
+        # A few bytes of parquet can stand for any number of equal votes, or for very long texts ...
+        refuse_bombs(path, n_rows * len(stack.columns.voters))
+        # (asked for the sizes of single columns, pyarrow kills the program if the file is damaged)
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        refuse_bombs(path, sum(group.total_byte_size for group in groups), LARGEST_PAGES)
+        # ... which many cells may share: each column is read as numbers and a list of its different texts.
+        with parquet.ParquetFile(path, metadata=metadata, read_dictionary=used) as file:
             for batch in file.iter_batches(batch_size=max(1, _CELLS_AT_ONCE // len(used)), columns=used):
                 _add_batch(stack, batch, n_rows)
                 if progress is not None:
                     progress(stack.n_rows, n_rows)
-            return stack
+        return stack
     except (ArrowException, OSError) as error:
         first_line = str(error).partition("\n")[0].rstrip(".")
         raise ValueError(f"{path} is not a parquet file that can be read: {first_line}.") from None
-
-
-def _refuse_size(n_votes: int, source: str) -> None:
-    """A few bytes of parquet can stand for any number of equal votes."""
-    if n_votes > memory_limit():
-        raise ValueError(
-            f"{source} holds {n_votes} votes, at a byte each more than half of this machine's memory. Read "
-            "fewer columns or rows, or use votecert.read_ballots in Python."
-        )
 
 
 def _add_batch(stack: VoteStack, batch: Any, n_rows: int) -> None:

@@ -78,6 +78,7 @@ def refuse_unused(options: Mapping[str, Any], bounds: Iterable[Bound]) -> None:
 
     Examples
     --------
+    >>> from votecert.bounds import BOUNDS
     >>> refuse_unused({"split": 0.1}, [BOUNDS["f2"]])
     Traceback (most recent call last):
     TypeError: split= would be ignored here: it is for the list of votes that 'occam' fits, not for 'f2'.

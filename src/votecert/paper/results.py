@@ -58,7 +58,9 @@ class ResultFiles:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise RuntimeError(f"Another run is writing to {folder}: wait for it or stop it.") from None
+                raise BlockingIOError(
+                    f"Another run is writing to {folder}: wait for it or stop it."
+                ) from None
             for path in folder.glob("*.jsonl"):
                 _mend(path)
             yield cls(folder)

@@ -12,7 +12,7 @@ from votecert.ballots import Ballots
 from votecert.scale.counting import Declaration, n_rows_of
 from votecert.scale.folders import blocks_in
 from votecert.scale.recognition import current_client, is_dask, is_sliceable
-from votecert.scale.spilled import SpillFolder
+from votecert.scale.spill_folder import SpillFolder
 from votecert.scale.tally import Room, Tally, ballots_of, join_tallies, tally_block
 
 Progress = Callable[[int], None]
@@ -61,8 +61,9 @@ def read_ballots(
         Bytes that reading, and later the work on the result, may take in a process, apart from the blocks
         themselves and the modules that are loaded. Patterns beyond it go to disk.
     spill_folder : path, optional
-        Where patterns go that do not fit; a temporary folder in it is deleted after use. The workers of a
-        cluster must share it. Default: the system's folder for temporary files.
+        Where patterns go that do not fit; a temporary folder in it is deleted after use, those of killed
+        programs by the next one. The workers of a cluster must share it. Default: the system's folder for
+        temporary files.
     client : distributed.Client, optional
         The cluster that does the work. Default: for Dask collections the current one, or threads; for
         others this process. Workers of a given client also go through patterns that were spilled.

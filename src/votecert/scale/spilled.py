@@ -7,9 +7,6 @@ On a cluster the workers do the slices: they read them from the folder that they
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +19,7 @@ from votecert._patterns import BoolArray, Codes, IntArray, content_sample
 from votecert.ballots import Ballots, FloatArray
 from votecert.scale.counting import Declaration
 from votecert.scale.runs import Run
+from votecert.scale.spill_folder import SpillFolder
 from votecert.scale.streamed import refuse_other_split
 
 Part = Literal["all", "fitting", "certifying"]
@@ -33,14 +31,6 @@ COPIES = 8
 
 FEWEST = 64
 """Patterns that are read at a time at least, however small the budget is."""
-
-
-class SpillFolder:
-    """A temporary folder that goes when nobody needs it any more, or at the end of the program."""
-
-    def __init__(self, parent: str | None) -> None:
-        self.path = tempfile.mkdtemp(prefix="votecert-", dir=parent)
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -243,12 +233,10 @@ class SpilledBallots(Ballots):
     def disagreements(self) -> IntArray:
         return self._counts(Ballots.disagreements)
 
-    def errors(
-        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
-    ) -> int:
+    def _count_errors(self, n: IntArray, offsets: IntArray, fallback: int | None) -> int:
         return self._count(lambda part: part.errors(n, offsets, fallback))
 
-    def ties(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> int:
+    def _count_ties(self, n: IntArray, offsets: IntArray) -> int:
         return self._count(lambda part: part.ties(n, offsets))
 
     def _count(self, count: Callable[[Ballots], int]) -> int:

@@ -15,7 +15,8 @@ from votecert.scale.counting import (
     pack_block,
 )
 from votecert.scale.runs import Run, merge_runs, write_run
-from votecert.scale.spilled import Slices, SpilledBallots, SpillFolder
+from votecert.scale.spill_folder import SpillFolder
+from votecert.scale.spilled import Slices, SpilledBallots
 from votecert.scale.streamed import StreamedBallots
 
 SHARE = 32
