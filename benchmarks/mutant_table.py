@@ -272,10 +272,17 @@ MUTANTS = (
     # bounds: margins
     Mutant(
         "bounds/_margin_grid.py",
-        'margins + MARGIN_SLACK, side="right"',
-        'margins - MARGIN_SLACK, side="left"',
+        "(margins + MARGIN_SLACK)[order]",
+        "(margins - MARGIN_SLACK)[order]",
         "a margin of exactly g is not an error",
         options("equal-margins"),
+    ),
+    Mutant(
+        "bounds/_margin_grid.py",
+        'margins + MARGIN_SLACK, side="right"',
+        'margins - MARGIN_SLACK, side="right"',
+        "among a thousand margins, one of exactly g is not an error",
+        ("tests/bounds/test_formulas.py", "-k", "exactly_g"),
     ),
     Mutant(
         "bounds/margins.py",

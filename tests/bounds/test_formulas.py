@@ -12,6 +12,7 @@ import pytest
 
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
+from votecert.bounds._margin_grid import margin_errors
 from votecert.bounds.occam import MEMBERS, whole_choice
 
 pytest.importorskip("mpmath")
@@ -249,6 +250,20 @@ WITH_OPTIONS = {
 def test_options_and_choices(case):
     name, options, where, choice = WITH_OPTIONS[case]
     check_bound(replace(BOUNDS[name], **options), problem(where), choice)
+
+
+@pytest.mark.parametrize("n_margins", [1, 9, 513])
+@pytest.mark.parametrize("where", ["ties", "three classes, uneven", "abstentions"])
+def test_margins_of_exactly_g_are_errors(where, n_margins):
+    """However many margins are asked for, and in any order."""
+    rows = problem(where)
+    theta = np.array([float(t) for t in rows.theta])
+    margins = np.random.default_rng(0).permutation(
+        np.linspace(-0.5, 0.5, n_margins) if n_margins > 1 else [0.25]
+    )
+    found = margin_errors(rows.ballots(), theta, margins)
+    case = rows.case(BOUNDS["bg"], rows.evaluate(BOUNDS["fo"]))
+    assert found.tolist() == [float(case.lost_by(g)) for g in margins]
 
 
 @pytest.mark.parametrize("missing", [0.3, 0.6, 1.0])
