@@ -139,6 +139,6 @@ def test_parquet_with_text_that_is_no_unicode(tmp_path):
     options = {"compression": "none", "use_dictionary": False}
     parquet.write_table(pa.table([words, words], names=["a", "y"]), tmp_path / "v.parquet", **options)
     content = (tmp_path / "v.parquet").read_bytes()
-    (tmp_path / "v.parquet").write_bytes(content.replace(b"nope", b"n\xffpe", 1))
+    (tmp_path / "v.parquet").write_bytes(content.replace(b"nope", b"n\xffpe"))
     with pytest.raises(ValueError, match=r"v\.parquet is not a parquet file that can be read: .*UTF8"):
         read_ballots(tmp_path, "y")
