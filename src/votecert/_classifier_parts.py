@@ -40,10 +40,28 @@ def check_parameters(classifier: Any) -> None:
             "bound='test-set' does not cover weights learned on the certifying rows. Leave bound out, or use "
             "objective='uniform'."
         )
+    _refuse_unused(classifier)
     if classifier.voting == "soft":
         for used in (objective, bound):
             if used is not None and not used.counts_errors:
                 raise ValueError(f"The bound {used.id!r} does not cover soft votes; use 'occam'.")
+
+
+def _refuse_unused(classifier: Any) -> None:
+    """Refuse parameters that the objective has no use for."""
+    if classifier.objective == "uniform":
+        unused = {"prior": classifier.prior not in ("auto", "none")}
+        unused["time_budget"] = classifier.time_budget is not None
+        for name in (name for name, is_unused in unused.items() if is_unused):
+            raise ValueError(
+                f"{name}={getattr(classifier, name)!r} would be ignored here: objective='uniform' learns "
+                "nothing. Leave it out, or use another objective."
+            )
+    if classifier.objective == "best" and classifier.prior in ("oob", "cv"):
+        raise ValueError(
+            f"prior={classifier.prior!r} would be ignored here: objective='best' tries several bounds. Use "
+            "'split' or 'none', or one bound as objective."
+        )
 
 
 def seeded(ensemble: Any, seed: int) -> Any:

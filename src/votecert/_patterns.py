@@ -7,7 +7,7 @@ extra memory, and sums every row in the same order: its result does not depend o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -188,6 +188,34 @@ def content_hashes(codes: Codes, labels: npt.NDArray[np.intp]) -> npt.NDArray[np
         # sums of whole numbers below 2^53 are exact, so equal rows hash equally
         hashed[rows] = codes[rows].astype(np.float64) @ weights[1:] + labels[rows] * weights[0]
     return hashed.astype(np.uint64) * _MIXER  # wraps around: the high bits are well mixed
+
+
+def content_sample(
+    pieces: Iterable[tuple[Codes, npt.NDArray[np.intp], IntArray]], n_wanted: int
+) -> tuple[Codes, npt.NDArray[np.intp], IntArray]:
+    """Codes, labels and counts of about so many patterns: all of them, or those whose contents hash lowest.
+
+    Which ones does not depend on how different patterns are cut into pieces, or on their order.
+    """
+    kept: list[tuple[npt.NDArray[Any], ...]] = []
+    n_kept = 0
+    for codes, labels, counts in pieces:
+        kept.append((content_hashes(codes, labels), codes, labels, counts))
+        n_kept += len(codes)
+        if n_kept > 2 * n_wanted:
+            kept = [_lowest(kept, n_wanted)]
+            n_kept = len(kept[0][0])
+    _, codes, labels, counts = _lowest(kept, n_wanted)
+    return codes, labels, counts
+
+
+def _lowest(kept: list[tuple[npt.NDArray[Any], ...]], n_wanted: int) -> tuple[npt.NDArray[Any], ...]:
+    """Of patterns in several pieces, with their hashes first, those that hash lowest."""
+    together = tuple(np.concatenate(arrays) for arrays in zip(*kept, strict=True)) if kept[1:] else kept[0]
+    if len(together[0]) <= n_wanted:
+        return together
+    chosen = together[0] <= np.partition(together[0], n_wanted - 1)[n_wanted - 1]
+    return tuple(array[chosen] for array in together)
 
 
 def votes_for(codes: Codes, output: int, rows: slice) -> BoolArray:

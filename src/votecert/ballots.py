@@ -6,7 +6,7 @@ voters that vote for class k, ``v_y`` that of the true class, ``W`` the wrong-vo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -59,6 +59,8 @@ class Ballots:
         Whether the label set was declared in advance; whether voters may abstain.
     pattern_of_row : (m,) integers or None
         Pattern of each original row; None if unknown.
+    abstention_declared : bool
+        Whether it was declared in advance that voters can, or cannot, abstain.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Ballots:
     classes_declared: bool = True
     can_abstain: bool = False
     pattern_of_row: npt.NDArray[np.intp] | None = None
+    abstention_declared: bool = True
 
     def __post_init__(self) -> None:
         for name in ("codes", "labels", "counts", "classes", "pattern_of_row"):
@@ -122,7 +125,8 @@ class Ballots:
             Keep equal rows once, with counts. "auto" does so unless a sample of rows says that hardly any
             repeat. The results are the same.
         can_abstain : bool, optional
-            Whether voters can abstain on *any* row. Default: whether one does on these.
+            Whether voters can abstain on *any* row. Default: whether one does on these, which the certificate
+            then assumes of all rows.
 
         Returns
         -------
@@ -139,14 +143,20 @@ class Ballots:
         if can_abstain is False:
             refuse_missing_votes(encoded)
         codes, labels = np.ascontiguousarray(encoded.codes), encoded.labels
-        can_abstain = encoded.any_missing if can_abstain is None else can_abstain
-        rest = (encoded.classes, classes is not None, can_abstain)
+        declared = can_abstain is not None
+        rest = (
+            encoded.classes,
+            classes is not None,
+            encoded.any_missing if can_abstain is None else can_abstain,
+        )
         n_values = len(encoded.classes) + encoded.any_missing
         if compress is False or (compress == "auto" and not patterns_repeat(codes, labels, n_values)):
             own = codes if codes.base is None else codes.copy()  # never keep the caller's array
-            return cls(own, labels, np.ones(len(codes), dtype=np.int64), *rest, np.arange(len(codes)))
+            return cls(
+                own, labels, np.ones(len(codes), dtype=np.int64), *rest, np.arange(len(codes)), declared
+            )
         first, counts, pattern_of_row = unique_rows(codes, labels, n_values)
-        return cls(codes.take(first, axis=0), labels[first], counts, *rest, pattern_of_row)
+        return cls(codes.take(first, axis=0), labels[first], counts, *rest, pattern_of_row, declared)
 
     def subset(self, rows: npt.ArrayLike) -> Ballots:
         """The ballots of some of the original rows: new counts over the same patterns.
@@ -177,6 +187,7 @@ class Ballots:
             self.classes_declared,
             self.can_abstain,
             place[chosen],
+            self.abstention_declared,
         )
 
     def can_split(self, split: float, seed: int) -> bool:
@@ -189,6 +200,10 @@ class Ballots:
         if not 0 < chosen.sum() < len(chosen):
             return None
         return self.subset(chosen if fitting else ~chosen)
+
+    def slices(self) -> Iterator[Ballots]:
+        """These ballots in one piece; those that are on disk come in several."""
+        yield self
 
     def in_memory(self, most_entries: int) -> Ballots:
         """These ballots; of ballots that are on disk, a sample of the patterns with about so many votes."""

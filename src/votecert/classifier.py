@@ -31,9 +31,11 @@ from votecert._splitting import (
     voters_are_fixed,
     where_to_learn,
 )
+from votecert.ballots import Ballots
 from votecert.bounds.base import Bound
 from votecert.bounds.occam import Occam
 from votecert.certificate import Certificate, certify
+from votecert.scores import Scores
 from votecert.voters import collect_scores, collect_votes, out_of_bag_votes, voter_classes
 
 
@@ -239,20 +241,21 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         options: dict[str, Any] = {"random_state": seed, "time_budget": self.time_budget}
         objective = single_bound(self.objective)
         if objective is None:
-            return options
+            return {**options, "split": 0.0} if self.prior == "none" else options
         has_list = isinstance(objective, Occam)
         where = where_to_learn(
             self.prior, self.estimator_, voting=self.voting, fixed=fixed, has_list=has_list
         )
         if where == "none":
-            return {**options, "split": 0.0}
+            return {**options, "split": 0.0} if has_list else options
         if where == "split":
             return options
+        known = np.union1d(y[fitting], voter_classes(self.estimator_))  # without a look at certifying rows
         if where == "oob":
             votes = out_of_bag_votes(self.estimator_, _safe_indexing(X, fitting), n_jobs=self.n_jobs)
             if has_list:
                 return {**options, "prior_votes": votes, "prior_y": y[fitting]}
-            centre = out_of_bag_centre(votes, y[fitting], classes=self.classes_, delta=self.delta)
+            centre = out_of_bag_centre(votes, y[fitting], classes=known, delta=self.delta)
             return {**options, "prior": centre}
 
         def ask(fit: Indices, asked: Indices) -> NDArray[Any]:
@@ -261,9 +264,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         answers, asked = out_of_fold(ask, fitting, y, seed)
         if has_list:
             return {**options, "prior_votes": answers, "prior_y": y[asked]}
-        centre = prior_centre(
-            answers, y[asked], objective, classes=self.classes_, delta=self.delta, **options
-        )
+        centre = prior_centre(answers, y[asked], objective, classes=known, delta=self.delta, **options)
         return {**options, "prior": centre}
 
     def _ask(self, ensemble: Any, X: Any) -> NDArray[Any]:
@@ -281,22 +282,25 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
     def _certify(self, X: Any, y: NDArray[Any], learning: dict[str, Any]) -> Certificate:
         answers = self._ask(self.estimator_, X)
-        votes, scores = (answers, None) if self.voting == "hard" else (None, answers)
-        common: dict[str, Any] = {
-            "scores": scores,
-            "classes": self.classes_,
-            "delta": self.delta,
-            "voters": voter_names(self.estimator_),
-        }
-        if self.objective == "uniform":
-            found: Certificate = certify(votes, y, weights="uniform", bound=self.bound, **common)
+        rows: Ballots | Scores
+        if self.voting == "hard":
+            rows = Ballots.from_votes(answers, y, classes=self.classes_, can_abstain=False)
         else:
-            found = certify(votes, y, bound=self.objective, **learning, **common)
-            if self.bound is not None and self.bound != self.objective:
-                common["prior"] = learning.get("prior")
-                found = certify(votes, y, weights=found.weights, bound=self.bound, **common)
-                found = replace(found, origin="learned")
-        return replace(found, classes_declared=False)
+            rows = Scores.from_scores(answers, y, classes=self.classes_)
+        rows = replace(rows, classes_declared=False)  # they are those of all labels, the certifying ones too
+        common: dict[str, Any] = {"delta": self.delta, "voters": voter_names(self.estimator_)}
+        if self.objective == "uniform":
+            found: Certificate = certify(rows, weights="uniform", bound=self.bound, **common)
+            return found
+        found = certify(rows, bound=self.objective, **learning, **common)
+        if self.bound is None or self.bound == self.objective:
+            return found
+        other = single_bound(self.bound)
+        if other is None or other.posterior is not None:
+            common["prior"] = learning.get("prior")
+        interrupted = found.details["interrupted"]
+        found = certify(rows, weights=found.weights, bound=self.bound, **common)
+        return replace(found, origin="learned", details={**found.details, "interrupted": interrupted})
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Fit parameters go to the ensemble."""

@@ -41,6 +41,12 @@ def read_rows(
     counted they are gone, so their fitting part has to be counted on the way.
     """
     if isinstance(votes, Ballots | Scores):
+        others = {"y": y, "scores": scores, "classes": classes, "can_abstain": can_abstain}
+        if said := [name for name, value in others.items() if value is not None]:
+            raise TypeError(
+                f"{', '.join(said)}= would be ignored here: {type(votes).__name__} have labels, classes and "
+                "abstentions in them. Leave it out, or give the votes themselves."
+            )
         return votes
     if (label := getattr(y, "name", None)) is not None and str(label) in (column_names(votes) or ()):
         raise ValueError(
@@ -48,7 +54,8 @@ def read_rows(
             "or it is a voter that is always right."
         )
     if scores is None and is_in_blocks(votes, y):
-        split, seed = (learning or {}).get("split", SPLIT), (learning or {}).get("random_state", 0)
+        split, seed = (learning or {}).get("split"), (learning or {}).get("random_state")
+        split, seed = SPLIT if split is None else split, 0 if seed is None else seed
         return read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
     if hasattr(type(votes), "predict"):  # a table may have a column of that name
         raise TypeError(
@@ -60,6 +67,8 @@ def read_rows(
     if (votes is None) == (scores is None):
         raise TypeError("Give either votes (labels of each voter) or scores= (class scores of each voter).")
     if scores is not None:
+        if can_abstain:
+            raise TypeError("can_abstain=True is for votes: a voter that gives scores cannot abstain.")
         return Scores.from_scores(scores, y, classes=classes)
     return Ballots.from_votes(votes, y, classes=classes, can_abstain=can_abstain)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from votecert._labels import encode
 from votecert._patterns import row_blocks
-from votecert._split import in_fitting_part
+from votecert._split import checked_rows, in_fitting_part
 
 FloatArray = npt.NDArray[np.float64]
 ScoreArray = npt.NDArray[np.floating[Any]]
@@ -54,6 +54,7 @@ class Scores:
     classes: npt.NDArray[Any]
     classes_declared: bool = True
     can_abstain = False
+    abstention_declared = True  # there is no way to abstain
 
     @classmethod
     def from_scores(cls, scores: Any, y: Any, *, classes: Any = None) -> Scores:
@@ -108,12 +109,7 @@ class Scores:
 
     def subset(self, rows: npt.ArrayLike) -> Scores:
         """The scores of some rows, given by a mask or by indices without repetition."""
-        chosen = np.asarray(rows)
-        chosen = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen
-        if not len(chosen):
-            raise ValueError("The subset has no rows.")
-        if len(np.unique(chosen)) < len(chosen):
-            raise ValueError("A row is listed twice: a subset has each row once.")
+        chosen = checked_rows(rows, self.n_rows)
         return Scores(self.values[chosen], self.labels[chosen], self.classes, self.classes_declared)
 
     def can_split(self, split: float, seed: int) -> bool:

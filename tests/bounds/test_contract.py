@@ -94,7 +94,7 @@ def test_compressed_and_uncompressed_rows_agree(name, where):
     theta = weights("uneven", problem(where).votes.shape[1])
     compressed = evaluate(name, problem(where).ballots(compress=True), theta).risk
     plain = evaluate(name, problem(where).ballots(compress=False), theta).risk
-    assert abs(compressed - plain) <= 1e-8
+    assert abs(compressed - plain) <= 1e-9
 
 
 @pytest.mark.parametrize("where", ["two voters", "two classes", "three classes"])

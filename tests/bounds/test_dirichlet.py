@@ -1,4 +1,4 @@
-"""The Dirichlet certificate: its lemma, its formula in forty digits, its identities and its search."""
+"""The Dirichlet certificate: its lemma, its identities and its search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import Problem, ballots, independent, weights
+from problems import Problem, ballots, weights
 from scipy.special import betainc, betaincinv
 
 from votecert.ballots import Ballots
@@ -18,7 +18,6 @@ from votecert.bounds._centres import Surroundings, centre_of, centres, distance
 from votecert.bounds._row_losses import EXPONENTS, RowVotes, mean_loss_upper
 from votecert.bounds._row_search import central_losses
 from votecert.bounds._subset_sums import smallest_winning_weight
-from votecert.bounds.base import Terms
 from votecert.bounds.dirichlet import Dirichlet
 from votecert.numerics import beta_cdf, dirichlet_kl, log_maurer, mixture_inverse
 from votecert.numerics.arithmetic import OUTWARD
@@ -133,73 +132,6 @@ def test_the_refuted_example_is_not_certified():
 # The formula
 
 
-def reference_risk(bound: Dirichlet, terms: Terms):
-    """The theorem, term by term, in forty digits."""
-    import precise
-    from mpmath import mp, mpf
-
-    mp.dps = precise.DIGITS
-    K, g, scale = (mpf(terms.choice[name]) for name in ("concentration", "margin", "prior_scale"))
-    pairs = zip(
-        centre_of(np.array(terms.weights), terms.choice).tolist(), terms.categorical_prior, strict=True
-    )
-    centre = [(mpf(w), mpf(pi)) for w, pi in pairs]
-    shift = sum(max(mpf(0), w - mpf(old)) for (w, _), old in zip(centre, terms.weights, strict=True))
-    alive = [(w, pi) for w, pi in centre if w > 0]
-    d = terms.n_voters
-    kl = mpf(0)
-    if len(alive) > 1:
-        kl = precise.dirichlet_kl([K * w for w, _ in alive], [scale * d * pi for _, pi in alive])
-    share = mpf(bound.prior_shares[bound.prior_scales.index(terms.choice["prior_scale"])]) / len(
-        bound.margins
-    )
-    if len(alive) < d:
-        share *= mpf(bound.subset_share) / ((d - 1) * mp.binomial(d, len(alive)))
-    elif d > 1:
-        share *= 1 - mpf(bound.subset_share)
-    complexity = (kl - mp.log(share) - mp.log(mpf(terms.delta))) / terms.n_rows
-    q = mpf(terms.statistics["empirical"])
-    if bound.inequality == "mixture":
-        sampled = precise.mixture_inverse(q, complexity, terms.n_rows)
-    else:
-        sampled = precise.kl_inverse(q, complexity + mp.log(precise.maurer(terms.n_rows)) / terms.n_rows)
-    theta = [mpf(w) for w in terms.weights if w > 0]
-    least = min(
-        max(sum(w for w, vote in zip(theta, votes, strict=True) if vote == k) for k in range(terms.n_outputs))
-        for votes in itertools.product(range(terms.n_outputs), repeat=len(theta))
-    )
-    if bound.loss == "ratio" or shift:
-        least = max(
-            min(s for s in map(sum, subsets(theta)) if s >= mpf(1) / terms.n_outputs - 1e-13), max(theta)
-        )
-    elif terms.n_outputs > 2:
-        least = max(mpf(1) / 2, max(theta))
-    p = precise.beta_cdf(mpf(1) / 2 + g, K * (min(least, 1 - least) + shift), K * (least - shift))
-    return min(mpf(1), sampled / p)
-
-
-def subsets(items):
-    return itertools.chain.from_iterable(itertools.combinations(items, n) for n in range(len(items) + 1))
-
-
-@pytest.mark.parametrize("inequality", ["mixture", "kl"])
-@pytest.mark.parametrize("loss", list(EXPONENTS))
-@pytest.mark.parametrize("centre", [{}, {"dropped": 0.5}, {"smoothed": 0.03}], ids=str)
-@pytest.mark.parametrize(
-    ("n_classes", "theta"),
-    [(2, (0.5, 0.3, 0.2)), (2, (0.4, 0.0, 0.35, 0.25)), (3, (0.3, 0.3, 0.3, 0.1)), (3, (0.7, 0.2, 0.1))],
-)
-def test_formula_agrees_with_forty_digits(n_classes, theta, loss, inequality, centre):
-    pytest.importorskip("mpmath")
-    rows = independent(120, np.linspace(0.6, 0.95, len(theta)), n_classes).ballots()
-    bound = Dirichlet(loss=loss, inequality=inequality)
-    for K, margin, scale in [(7.5, 0, 1.0), (80.0, 4, 0.25), (900.0, 6, 64.0)]:
-        choice = {"concentration": K, "margin": bound.margins[margin], "prior_scale": scale, **centre}
-        found = bound.at(rows, np.array(theta), DELTA, choice)
-        precise = reference_risk(bound, found.terms)
-        assert precise - 1e-30 <= found.risk <= precise + 1e-8
-
-
 def test_the_reported_numbers_explain_the_risk():
     found = Dirichlet().evaluate(ballots("three classes"), weights("uneven", 10), DELTA)
     details = found.details
@@ -222,7 +154,7 @@ def test_without_margin_it_is_the_factor_two_bound(K):
     choice = {"concentration": K, "margin": 0.0, "prior_scale": 1.0}
     ours = PLAIN.from_terms(PLAIN.at(rows, theta, DELTA, choice).terms)
     theirs = FACTOR_TWO.at(rows, theta, DELTA * math.exp(constant), {"concentration": K})
-    assert ours.risk == pytest.approx(theirs.risk, abs=1e-8)
+    assert ours.risk == pytest.approx(theirs.risk, abs=2e-9)
     assert ours.risk <= FACTOR_TWO.at(rows, theta, DELTA, {"concentration": K}).risk
 
 

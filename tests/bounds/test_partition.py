@@ -1,8 +1,7 @@
-"""The partition bound: its formula in forty digits, the bounds it improves on, its refusals."""
+"""The partition bound: the bounds it improves on, its refusals."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from dataclasses import replace
@@ -20,47 +19,6 @@ DELTA = 0.05
 CATEGORICAL, DIRICHLET = Partition(family="categorical"), Partition(family="dirichlet")
 
 
-def reference_risk(bound: Partition, terms):
-    """The theorem, term by term, in forty digits."""
-    import precise
-    from mpmath import mp, mpf
-
-    mp.dps = precise.DIGITS
-    masks = itertools.product([0, 1], repeat=terms.n_voters)
-    sums = [mp.fsum(mpf(w) for w, use in zip(terms.weights, mask, strict=True) if use) for mask in masks]
-    s = max(s for s in sums if s <= mpf(1) / 2 + mpf(10) ** -13)
-    lost = mp.fsum(min(mpf(terms.weights[i]), mpf(terms.weights[j])) for i, j in bound.complements)
-    if terms.choice["family"] == "categorical":
-        kl = precise.categorical_kl(terms.weights, terms.categorical_prior)
-        p, b = 1 - s, lost
-    else:
-        K = mpf(terms.choice["concentration"])
-        kl = precise.dirichlet_kl([K * mpf(w) for w in terms.weights], terms.dirichlet_prior)
-        half = mpf(1) / 2
-        p = precise.beta_cdf(half, K * s, K * (1 - s))
-        b = precise.beta_cdf(half, K * (1 - lost), K * lost) if lost else mpf(0)
-    share = mpf(terms.delta) / (2 if bound.family == "best" else 1)
-    q, m = mpf(terms.statistics["empirical"]), terms.n_rows
-    sampled = precise.kl_inverse(q, (kl + mp.log(precise.maurer(m)) - mp.log(share)) / m)
-    return min(mpf(1), (sampled - b) / (p - b) if b < p and b <= sampled else sampled / p)
-
-
-@pytest.mark.parametrize("family", ["best", "categorical", "dirichlet"])
-@pytest.mark.parametrize("theta", [(0.5, 0.3, 0.2), (0.8, 0.1, 0.1), (0.3, 0.28, 0.22, 0.2)])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("complements", [(), ((0, 2),)])
-def test_formula_agrees_with_forty_digits(n_classes, theta, family, complements):
-    pytest.importorskip("mpmath")
-    rows = independent(90, np.linspace(0.8, 0.95, len(theta)), n_classes).ballots()
-    bound = Partition(family=family, complements=complements)
-    choices = [{"family": "categorical"}, *({"family": "dirichlet", "concentration": K} for K in (4.0, 60.0))]
-    for choice in choices:
-        if family in ("best", choice["family"]):
-            found = bound.at(rows, np.array(theta), DELTA, choice)
-            precise = reference_risk(bound, found.terms)
-            assert precise - 1e-30 <= found.risk <= precise + 1e-8
-
-
 def test_single_draws_are_the_first_order_bound_with_a_better_factor():
     rows, theta = ballots("two classes"), np.full(10, 0.1)
     theta[0], theta[1] = 0.15, 0.05
@@ -68,7 +26,7 @@ def test_single_draws_are_the_first_order_bound_with_a_better_factor():
     ours = CATEGORICAL.evaluate(rows, theta, DELTA)
     theirs = BOUNDS["fo"].evaluate(rows, theta, delta)
     assert ours.details["error_chance"] == pytest.approx(0.5)
-    assert ours.risk == pytest.approx(theirs.risk, abs=1e-8)
+    assert ours.risk == pytest.approx(theirs.risk, abs=1e-10)
     odd = np.full(9, 1 / 9)
     rows = independent(400, np.full(9, 0.85)).ballots()
     assert CATEGORICAL.evaluate(rows, odd, DELTA).details["error_chance"] == pytest.approx(5 / 9)

@@ -185,7 +185,7 @@ def test_inward_rounding_is_caught(kind):
     class Mutant(kind):
         def from_terms(self, terms):
             found = super().from_terms(terms)
-            return replace(found, risk=found.risk * (1 - 1e-7))
+            return replace(found, risk=found.risk - 1e-8)
 
     rows = ballots("two classes")
     check_rounding(kind(), rows, weights("uneven", rows.n_voters))

@@ -123,10 +123,27 @@ def test_statement_says_what_is_guaranteed_for_which_predictor():
     assert nothing.reason in nothing.statement
 
 
-def test_assumptions_tell_whether_classes_were_declared():
+def test_assumptions_tell_what_was_declared_and_what_inferred():
     votes, y = data()
-    assert any("inferred" in line for line in vc.certify(votes, y).assumptions)
-    assert not any("inferred" in line for line in vc.certify(votes, y, classes=CLASSES).assumptions)
+
+    def inferred(**declared):
+        certificate = vc.certify(votes, y, weights="uniform", **declared)
+        again = vc.Certificate.from_json(certificate.to_json())
+        assert again == certificate
+        assert again.intact
+        assert again.assumptions == certificate.assumptions
+        return [line.split(",")[0].split(" (")[0] for line in again.assumptions if "inferred" in line]
+
+    assert inferred() == ["The classes", "No voter abstains"]
+    assert inferred(classes=CLASSES) == ["No voter abstains"]
+    assert inferred(can_abstain=False) == ["The classes"]
+    assert inferred(classes=CLASSES, can_abstain=False) == []
+    votes = votes.astype(object)
+    votes[0, 0] = None  # it is seen that voters abstain: nothing is assumed then
+    assert inferred(classes=CLASSES) == []
+    scores = np.stack([(y == name)[:, None] * np.ones(3) for name in CLASSES], axis=2)
+    soft = vc.certify(y=y, scores=scores, weights="uniform", classes=CLASSES)
+    assert not any("inferred" in line for line in soft.assumptions)
 
 
 def test_citation_is_bibtex_of_what_was_used():

@@ -312,10 +312,9 @@ def test_a_fit_that_another_machine_rounds_differently_is_on_trust(monkeypatch):
     honest, votes, y = kind("fitted on a part")
     refitted = verification.refitted_votes
 
-    def elsewhere(rows, choice):
-        return refitted(rows, choice) * np.linspace(
-            0.999, 1.001, len(choice["votes"]) + len(choice["offsets"])
-        )
+    def elsewhere(*rows, **declared):
+        votes = refitted(*rows, **declared)
+        return votes * np.linspace(0.999, 1.001, len(votes))
 
     assert not honest.verify(votes, y).on_trust[1:]
     monkeypatch.setattr(verification, "refitted_votes", elsewhere)

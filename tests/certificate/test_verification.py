@@ -229,7 +229,7 @@ def test_ballots_are_recounted_like_votes(name):
 def test_a_group_is_verified_from_a_part_of_the_ballots():
     votes, y = data()
     ballots = vc.Ballots.from_votes(votes, y)
-    table = vc.certify(ballots, y, groups="class")
+    table = vc.certify(ballots, groups="class")
     assert table["0"].verify(ballots.subset(y == 0))
     assert not table["0"].verify(ballots.subset(y == 1))
 

@@ -81,7 +81,9 @@ def test_interrupted_while_learning(start, tmp_path):
     assert process.returncode == 130, err
     assert "With confidence 95 %" in out
     assert "best vote found until then" in err
-    assert vc.Certificate.from_json((tmp_path / "c.json").read_text()).verify()
+    certificate = vc.Certificate.from_json((tmp_path / "c.json").read_text())
+    assert certificate.verify()
+    assert certificate.details["interrupted"] == 1
     assert sorted(os.listdir(tmp_path)) == ["c.json", "v.npz"]
 
 

@@ -193,12 +193,13 @@ def test_learning_knows_out_of_bag_votes_from_abstentions(monkeypatch):
         told.append(missing_is_unasked)
         return fit_list(electorate, watch, missing_is_unasked=missing_is_unasked)
 
-    monkeypatch.setattr("votecert.learning.whole_votes.fit_list", record)
+    monkeypatch.setattr("votecert.learning.fitted_list.fit_list", record)
     learn(votes[300:], y[300:], prior_votes=table[:300], prior_y=y[:300])
     learn(votes[300:], y[300:], prior_votes=table[:300], prior_y=y[:300], can_abstain=True)
     learn(table[300:], y[300:], prior_votes=table[:300], prior_y=y[:300])
     learn(table, y)
-    assert told == [True, False, False, False]
+    learn(table[300:], y[300:], prior_votes=table[:300], prior_y=y[:300], can_abstain=True)
+    assert told == [True, False, True, False, False]
 
 
 def test_other_rows_may_be_ballots_or_scores():

@@ -20,6 +20,7 @@ from votecert.learning import _smooth_starts as starts
 from votecert.learning._coordinates import coordinates_of, gradient_at, weights_at
 from votecert.learning._smooth_descent import Descent, neighbours
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
+from votecert.learning._watch import mark_interrupted
 from votecert.learning.smooth import minimise
 
 SMOOTH = {name: bound for name, bound in BOUNDS.items() if bound.differentiable}
@@ -56,7 +57,7 @@ def check(found: Evaluation, ballots: Ballots, bound: Bound) -> None:
     assert math.isclose(weights.sum(), 1, abs_tol=1e-12)
     assert 0 <= found.risk <= 1
     again = bound.at(ballots, weights, DELTA, found.terms.choice)
-    assert again == found
+    assert mark_interrupted(again, bool(found.details["interrupted"])) == found
     assert (found.reason is None) == (found.risk < 1)
 
 

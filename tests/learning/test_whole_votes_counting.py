@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from votecert._patterns import content_sample
 from votecert.ballots import Ballots
 from votecert.learning._electorate import BinaryElectorate, PluralElectorate, electorate
 from votecert.learning._judge import Judge
-from votecert.learning._rows import content_sample
 from votecert.learning._soft_electorate import SoftElectorate
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.scores import Scores
@@ -112,9 +112,10 @@ def test_weights_of_columns_go_to_voters_and_constants():
 def test_sample_depends_on_contents_only():
     rng = np.random.default_rng(0)
     codes, labels = rng.integers(0, 2, (3000, 12)).astype(np.uint8), rng.integers(0, 2, 3000)
-    chosen = content_sample(codes, labels, 500)
+    rows = (codes, labels, np.arange(3000))
+    chosen = content_sample([rows], 500)[2]
     order = rng.permutation(3000)
-    again = order[content_sample(codes[order], labels[order], 500)]
+    again = content_sample([tuple(array[piece] for array in rows) for piece in np.split(order, 6)], 500)[2]
     assert 500 <= len(chosen) <= 600  # rows equal to the last one come with it
     np.testing.assert_array_equal(np.sort(again), chosen)
 

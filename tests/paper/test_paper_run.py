@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import votecert as vc
+from votecert.learning import _watch
 from votecert.paper import comparison, protocol, running
 from votecert.paper.cells import Cell, Group, Panel, plan
 from votecert.paper.comparison import measure_panel, rows_at
@@ -226,9 +229,11 @@ class TestRun:
         assert list(read_results(tmp_path / "results")) == [cells[0].key]
 
 
-def start(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+def start(
+    folder: Path, *options: str, program: Sequence[str] = ("-m", "votecert")
+) -> subprocess.Popen[bytes]:
     """The command, in a process group of its own so that a kill takes its workers along."""
-    command = [sys.executable, "-m", "votecert", "paper", "run", "--figure", "pac-bayes"]
+    command = [sys.executable, *program, "paper", "run", "--figure", "pac-bayes"]
     command += [
         "--datasets",
         "tictactoe",
@@ -240,9 +245,8 @@ def start(folder: Path, *options: str) -> subprocess.Popen[bytes]:
         str(folder / "results"),
     ]
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [*command, *options], env=environment, stderr=subprocess.PIPE, start_new_session=True
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*command, *options], env=environment, start_new_session=True, **pipes)
 
 
 def test_kill_loses_at_most_the_running_cell(tmp_path):
@@ -264,3 +268,52 @@ def test_kill_loses_at_most_the_running_cell(tmp_path):
     assert sorted(keys) == sorted(cell.key for cell in plan(["pac-bayes"], ["tictactoe"], 1))
     assert keys[: len(finished)] == finished
     assert f"{len(finished)} of 5 cells are done" in heard.decode()
+
+
+SLOW_LEARNING = """
+import sys, time
+from votecert.learning import _watch
+
+tell = _watch.Watch.tell
+
+def slowly(*news, **more):
+    print("learning", flush=True)
+    time.sleep(0.3)
+    tell(*news, **more)
+
+_watch.Watch.tell = slowly
+from votecert.cli import main
+sys.exit(main())
+"""
+
+
+def test_an_interrupt_ends_the_run_and_no_cell_is_written_that_was_cut_short(tmp_path):
+    pytest.importorskip("typer")
+    process = start(tmp_path, program=("-c", SLOW_LEARNING))
+    assert process.stdout.readline() == b"learning\n"  # and sleeping in the midst of it now
+    process.send_signal(signal.SIGINT)
+    _, heard = process.communicate(timeout=60)
+    assert process.returncode == 130, heard
+    assert b"Interrupted." in heard
+    assert b"Traceback" not in heard
+    assert read_results(tmp_path / "results") == {}
+
+
+@pytest.mark.parametrize("objective", ["fo", "cctnd", "occam"])
+def test_an_interrupted_cell_is_no_result(objective, monkeypatch):
+    def interrupted(*news, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_watch.Watch, "tell", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        measure(Cell(Group("haberman", "rf", 0), objective), small_votes())
+
+
+def test_a_cell_is_not_cut_short_by_time(monkeypatch):
+    """However slow the machine is: results must not depend on it."""
+    ticks = itertools.count(step=1000)
+    monkeypatch.setattr(_watch, "now", lambda: float(next(ticks)))
+    record = measure(Cell(Group("haberman", "rf", 0), "occam"), small_votes())
+    monkeypatch.undo()
+    again = measure(Cell(Group("haberman", "rf", 0), "occam"), small_votes())
+    assert record["bounds"] == again["bounds"]

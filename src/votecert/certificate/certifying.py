@@ -25,20 +25,19 @@ from votecert.inputs import (
     read_weights,
     voter_names,
 )
+from votecert.learning._watch import mark_interrupted
+from votecert.learning.options import (
+    LEARNING_OPTIONS,
+    check_options,
+    given,
+    in_search,
+    refuse_unused,
+    used_by,
+)
+from votecert.scores import Scores
 
 BEST_OF = ("occam", "dirichlet", "bin-margin")
 """What ``bound="best"`` tries, each with an equal share of delta."""
-
-LEARNING_OPTIONS = (
-    "method",
-    "random_state",
-    "split",
-    "prior_votes",
-    "prior_y",
-    "time_budget",
-    "callback",
-)
-"""Options of :func:`votecert.learn` that are passed on to it."""
 
 DEFAULT_BOUND = {"learned": "occam", "given": "dirichlet", "fixed": "test-set"}
 
@@ -92,9 +91,11 @@ def certify(
     scores : (m, d, c) array, optional
         Class scores of the voters in place of ``votes``, for the soft vote (bounds "occam" and "test-set").
     prior : (d,) positive numbers, optional
-        Prior over the voters, fixed without looking at these rows. Default: all ones.
+        Prior over the voters, fixed without looking at these rows, for bounds that have one ("occam" and
+        "test-set" do not). Default: all ones.
     search : {"default", "paper"}
-        "paper" searches margins and K as the paper's experiments do (1000 margins, all paid for).
+        "paper" searches margins and K as the paper's experiments do (1000 margins, all paid for), for bounds
+        with a grid of margins.
     groups : (m,) labels or "class", optional
         One certificate for each group of rows, for the same weights, with delta split evenly so that they
         hold together; "class" groups by the true label.
@@ -102,12 +103,13 @@ def certify(
         Names of the voters; taken from the columns of a table by default.
     **learning
         Options of :func:`votecert.learn` when weights are learned: ``method``, ``random_state``, ``split``,
-        ``prior_votes``, ``prior_y``, ``time_budget``, ``callback``.
+        ``prior_votes``, ``prior_y``, ``time_budget``, ``callback``. Whatever nothing would use is refused.
 
     Returns
     -------
     Certificate
-        Or, with ``groups``, a CertificateTable of one certificate a group.
+        Or, with ``groups``, a CertificateTable of one certificate a group. If learning was cut short, by its
+        budget or from the keyboard, ``details["interrupted"]`` is 1.
 
     See Also
     --------
@@ -130,6 +132,11 @@ def certify(
     rows = read_rows(votes, y, scores, classes, can_abstain, learning)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
+    tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
+    methods = in_search(search, [find_bound(name) for name in tried])
+    refuse_unused({"prior": prior, **(learning if theta is None else {})}, methods)
+    if fallback is not None and isinstance(rows, Scores):
+        raise TypeError("fallback= would be ignored here: it is for votes, where all voters may abstain.")
     maker = Maker(
         rows=rows,
         origin=origin,
@@ -138,18 +145,22 @@ def certify(
         voters=names,
     )
     if groups is not None:
+        if bound == "best":
+            raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
         if isinstance(rows, Ballots) and rows.pattern_of_row is None:
             raise ValueError(
                 "Rows that were read in blocks are gone and cannot be grouped: read each group by itself and "
                 "certify it with its share of delta."
             )
-        method = find_bound(bound if bound is not None else DEFAULT_BOUND[origin])
-        return maker.make_groups(method, theta, delta, group_masks(groups, y, rows.n_rows), learning)
-    if bound == "best":
-        share = delta / len(BEST_OF)
-        return best_of([maker.make(BOUNDS[name], theta, share, learning) for name in BEST_OF], delta)
-    method = find_bound(bound if bound is not None else DEFAULT_BOUND[origin])
-    return maker.make(method.in_paper_search() if search == "paper" else method, theta, delta, learning)
+        masks = group_masks(groups, y if y is not None else _labels(rows), rows.n_rows)
+        learning = _for_groups(learning) if theta is None else learning
+        return maker.make_groups(methods[0], theta, delta, masks, learning)
+    share = delta / len(methods)
+    made = [
+        maker.make(method, theta, share, used_by(method, learning) if theta is None else learning)
+        for method in methods
+    ]
+    return best_of(made, delta) if bound == "best" else made[0]
 
 
 def compare(
@@ -209,9 +220,8 @@ def compare(
     check_delta(delta)
     learning = _checked(learning, votes)
     rows = read_rows(votes, y, None, classes, can_abstain, learning)
-    methods = [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)]
-    if search == "paper":
-        methods = [method.in_paper_search() for method in methods]
+    methods = in_search(search, [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)])
+    refuse_unused({"prior": prior}, methods)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     maker = Maker(
@@ -233,7 +243,12 @@ def compare(
         if occam in methods:
             certificates.append(maker.write(occam, found, share))
             methods.remove(occam)
-    certificates += [maker.make(method, theta, share, {}) for method in methods]
+        interrupted = bool(found.details["interrupted"])
+        for method in methods:
+            found = mark_interrupted(maker.evaluate(method, theta, share, {}), interrupted)
+            certificates.append(maker.write(method, found, share))
+    else:
+        certificates = [maker.make(method, theta, share, learning) for method in methods]
     certificates.sort(key=lambda certificate: (not certificate.is_guarantee, certificate.risk))
     return CertificateTable(tuple(certificates), "bound", skipped, simultaneous)
 
@@ -245,6 +260,26 @@ def _checked(learning: dict[str, Any], votes: Any) -> dict[str, Any]:
             close = get_close_matches(name, [*LEARNING_OPTIONS, *signature(certify).parameters], n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"There is no option {name!r}.{hint}")
+    learning = given(learning)
+    check_options(learning)
     if "prior_votes" in learning:
-        learning = {**learning, "prior_votes": in_order(learning["prior_votes"], column_names(votes))}
+        learning["prior_votes"] = in_order(learning["prior_votes"], column_names(votes))
     return learning
+
+
+def _for_groups(learning: dict[str, Any]) -> dict[str, Any]:
+    """The options for learning by groups, which have no rows to spare for a list."""
+    if learning.get("split") and "prior_votes" not in learning:
+        raise TypeError(
+            "split= would be ignored here: with groups= no list of votes is fitted on some rows. Leave "
+            "it out, or give other rows to fit on as prior_votes=."
+        )
+    return learning
+
+
+def _labels(rows: Ballots | Scores) -> npt.NDArray[Any]:
+    """The true label of each row."""
+    if isinstance(rows, Scores):
+        return np.asarray(rows.classes[rows.labels])
+    assert rows.pattern_of_row is not None
+    return np.asarray(rows.classes[rows.labels[rows.pattern_of_row]])

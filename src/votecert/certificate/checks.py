@@ -51,7 +51,10 @@ def _problem_with_names(certificate: Certificate) -> str | None:
     for name in ("group", "reason"):
         if not isinstance(getattr(certificate, name), str | None):
             return f"{name} is not a text."
-    return None if certificate.classes_declared in (True, False) else "classes_declared is not true or false."
+    for name in ("classes_declared", "abstention_declared"):
+        if getattr(certificate, name) not in (True, False):
+            return f"{name} is not true or false."
+    return None
 
 
 def _problem_with_tables(certificate: Certificate) -> str | None:

@@ -13,6 +13,7 @@ from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
 from votecert.certificate.record import Certificate, Origin, VoteKind, certified_vote
 from votecert.certificate.table import CertificateTable
 from votecert.inputs import Floats, Rows
+from votecert.learning._watch import mark_interrupted
 from votecert.learning.learn import learn_on
 from votecert.scores import Scores
 
@@ -86,7 +87,7 @@ class Maker:
         are rounded once, on all rows: it is one vote that the certificates are about.
         """
         share, found = delta / len(masks), None
-        if theta is None and learning.get("prior_votes") is None:
+        if theta is None and method.id == "occam" and learning.get("prior_votes") is None:
             learning = {**learning, "split": 0.0}
         if theta is None or method.counts_errors:
             found = self.evaluate(method, theta, share, learning)
@@ -95,9 +96,12 @@ class Maker:
         for name, mask in masks.items():
             maker = replace(self, rows=self.rows.subset(mask), group=name)
             if found is not None and method.counts_errors:
-                certificates.append(maker.write(method, maker.at(method, found, share), share))
+                here = maker.at(method, found, share)
             else:
-                certificates.append(maker.make(method, theta, share, {}))
+                here = maker.evaluate(method, theta, share, {} if found else learning)
+            if found is not None:
+                here = mark_interrupted(here, bool(found.details.get("interrupted")))
+            certificates.append(maker.write(method, here, share))
         return CertificateTable(tuple(certificates), "group", simultaneous=True)
 
     def write(self, method: Bound, found: Evaluation, delta: float) -> Certificate:
@@ -125,6 +129,7 @@ class Maker:
             group=self.group,
             voters=self.voters,
             reason=found.reason,
+            abstention_declared=rows.abstention_declared,
         )
 
 

@@ -75,6 +75,8 @@ class Certificate:
         Why the bound is vacuous.
     declared : tuple of str
         Assumptions that the user declared where they could not be checked.
+    abstention_declared : bool
+        Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     own_words : bool
@@ -98,6 +100,7 @@ class Certificate:
     voters: tuple[str, ...] | None = None
     reason: str | None = None
     declared: tuple[str, ...] = ()
+    abstention_declared: bool = True
     intact: bool = field(default=True, compare=False)
     own_words: bool = field(default=True, compare=False)
 
@@ -189,6 +192,8 @@ class Certificate:
                 else " (inferred from the rows; it is assumed that there are no others)."
             ),
         ]
+        if not self.abstention_declared and self.terms.n_outputs == self.terms.n_classes:
+            listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
         if self.origin == "fixed" or self.bound == "test-set":  # which says nothing about others
             listed.append("The weights were fixed without looking at these rows.")
         if self.group is not None:
@@ -276,6 +281,9 @@ class Certificate:
             return f"There are {len(self.voters)} names for {self.terms.n_voters} voters."
         if self.kind == "soft" and not self.method.counts_errors:
             return f"The bound {self.bound!r} does not cover soft votes."
+        choice = self.terms.choice
+        if self.group is not None and (choice.get("statement"), choice.get("list")) == ("list", "split"):
+            return "The group is certified by a vote that was fitted on rows of all groups, its own too."
         if max(self.errors, self.ties) > self.terms.n_rows:
             return f"There are more errors or ties than the {self.terms.n_rows} rows."
         return None

@@ -28,7 +28,7 @@ PROSE = ("statement", "assumptions")
 NOT_STORED = ("intact", "own_words")
 """What is known of a certificate by reading it."""
 
-NOT_IN_SCHEMA_1 = ("classes", "kind", "declared")
+NOT_IN_SCHEMA_1 = ("classes", "kind", "abstention_declared", "declared")
 """Fields that came later; a certificate of the first schema has their defaults."""
 
 INFINITE = {"infinite": math.inf, "-infinite": -math.inf}

@@ -231,7 +231,14 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     if certificate.fitted_on != "part":
         return [], []
     choice = certificate.terms.choice
-    again = refitted_votes(rows, choice)
+    again = refitted_votes(
+        rows,
+        choice,
+        classes_declared=certificate.classes_declared,
+        abstention_declared=certificate.abstention_declared,
+    )
+    if again is None:
+        return ["The rows that the seed picks are too few to fit a vote on."], []
     told = np.array([*choice["votes"], *choice["offsets"]], dtype=np.float64)
     if np.array_equal(again, told):
         return [], []

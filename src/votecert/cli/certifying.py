@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -89,7 +90,7 @@ def certify(
         rows_of_worst = rows_of_group(worst, found)
         tables = [comparison(worst, rows_of_worst, talk), *([] if worst is result else [result])]
         write_html(html, worst, talk, rows=rows_of_worst, tables=tables, title=title)
-    _end_interrupted(interruption.pressed, talk)
+    _end_interrupted(interruption.pressed, talk, [c.details for c in made])
     gate(made, max_risk)
 
 
@@ -152,7 +153,7 @@ def compare(
     if json_file != STDOUT:
         show_table(result, quiet, f"Bounds on the error of the vote, delta {delta:g}")
     write_json(json_file, to_json(result), talk)
-    _end_interrupted(interruption.pressed, talk)
+    _end_interrupted(interruption.pressed, talk, [c.details for c in result])
 
 
 def learn(
@@ -173,14 +174,14 @@ def learn(
         ),
     ] = "occam",
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--method",
             metavar="lbfgs|adam",
-            help="For smooth objectives: full-batch descent, or the paper's mini-batches.",
+            help="For smooth objectives: full-batch descent, the default, or the paper's mini-batches.",
             rich_help_panel=opt.WEIGHTS,
         ),
-    ] = "lbfgs",
+    ] = None,
     delta: opt.Delta = 0.05,
     seed: opt.Seed = None,
     split: opt.Split = None,
@@ -250,7 +251,7 @@ def learn(
                 "[yellow]Note:[/] this vote also has constant votes for some classes, which a file of "
                 "weights does not hold; certify --weights learn certifies it whole."
             )
-    _end_interrupted(interruption.pressed, talk)
+    _end_interrupted(interruption.pressed, talk, [learned.evaluation.details])
 
 
 def _no_weights() -> tuple[Any, list[str]]:
@@ -276,8 +277,12 @@ def _show_weights(content: dict[str, Any], quiet: bool) -> None:
         data().print(f"{plain(bound.title)}: the error is at most {percent(content['risk'])}.")
 
 
-def _end_interrupted(pressed: bool, talk: Talk) -> None:
+def _end_interrupted(pressed: bool, talk: Talk, details: Iterable[dict[str, Any]]) -> None:
     """After Ctrl-C during learning the result is complete and valid; the exit code tells scripts."""
     if pressed:
         talk.say("Interrupted while learning: this is the best vote found until then, and its bound holds.")
         leave(Code.INTERRUPTED)
+    if any(found.get("interrupted") for found in details):
+        talk.say(
+            "The time for learning was used up: this is the best vote found until then; its bound holds."
+        )

@@ -39,10 +39,10 @@ def verify(
     no_header: opt.NoHeader = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Check a certificate without trusting whoever made it.
+    """Check a certificate that somebody made.
 
     The number is recomputed from the stored statistics in exact arithmetic;
-    with VOTES the statistics are recounted too.
+    with VOTES the statistics are recounted too. What cannot be checked is said.
     """
     talk = Talk(quiet)
     with or_exit(certificate):

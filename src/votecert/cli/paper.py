@@ -19,7 +19,7 @@ from rich.progress import (
 
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, messages, plain, table
-from votecert.cli.errors import Guarded
+from votecert.cli.errors import Guarded, noticing_interruption
 
 app = typer.Typer(cls=Guarded, no_args_is_help=True, rich_markup_mode="rich")
 
@@ -85,8 +85,14 @@ def run_cells(
     talk = Talk(quiet)
     talk.say(f"{len(cells) - len(left)} of {len(cells)} cells are done; {len(left)} are left.")
     began = time.perf_counter()
-    with _on(cluster), Board(len(left), quiet) as board:
-        count = run(left, results, jobs=jobs, data=folder, news=board.news)
+    with _on(cluster), Board(len(left), quiet) as board, noticing_interruption() as interruption:
+
+        def news(key: str, seconds: float) -> None:
+            board.news(key, seconds)
+            if interruption.pressed:  # and lost where Python drops exceptions, in a destructor for example
+                raise KeyboardInterrupt
+
+        count = run(left, results, jobs=jobs, data=folder, news=news)
     talk.say(f"{count} cells in {time.perf_counter() - began:.0f} s; results are in {plain(results)}.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ class VoteStack:
         any_missing = any(bool((votes[rows] == len(order)).any()) for rows in row_blocks(*votes.shape))
         if any_missing and can_abstain is False:
             raise ValueError(f"{self.source} has missing votes although voters are said not to abstain.")
-        return _ballots(
+        ballots = _ballots(
             votes,
             labels,
             np.array(order),
@@ -107,6 +108,7 @@ class VoteStack:
             bool(can_abstain) or any_missing,
             any_missing,
         )
+        return replace(ballots, abstention_declared=can_abstain is not None)
 
     def _codes(self, untyped: bool) -> tuple[Codes, list[Label], npt.NDArray[Any]]:
         """Class indices of the votes, the classes in their order, and the class index of each number."""

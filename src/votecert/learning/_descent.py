@@ -21,6 +21,7 @@ STEPS = (-2, -1, 1, 2)
 SMALL_STEPS = (-1, 1)
 PAIR_STEPS = ((1, 1), (1, -1), (-1, -1))
 
+_COUNTED_AT_ONCE = 1 << 23  # votes times rows between two looks at the clock
 _PAIRED = 256  # voters and constants among which all pairs are tried
 _FIRST_MOVES = 24  # first moves that are followed up where pairs have to be tried one by one
 
@@ -71,13 +72,21 @@ class Descent:
         """Go downhill from the most promising starts."""
         if not len(starts):
             return
-        errors = self.electorate.errors_of_many(starts)
+        errors = self._errors_of_many(starts)
         log_priors = self.scores.of_many(starts)
         first = self.judge.best(errors, log_priors, below=1.0)
         gains = self.judge.gains(errors, log_priors, first[1] if first is not None else 1.0)
         for start in np.argsort(-gains, kind="stable")[:n_descents]:
             risk = self.judge.risk(int(errors[start]), float(log_priors[start]))
             self._descend(FoundVote(starts[start], int(errors[start]), risk), pairs=False)
+
+    def _errors_of_many(self, votes: Ints) -> Ints:
+        step = max(16, _COUNTED_AT_ONCE // self.electorate.n_rows)
+        errors = []
+        for first in range(0, len(votes), step):
+            self.watch.check()
+            errors.append(self.electorate.errors_of_many(votes[first : first + step]))
+        return np.concatenate(errors)
 
     def polish(self) -> None:
         """Go on downhill from the best vote, with changes of two voters where those of one fail."""
@@ -89,7 +98,7 @@ class Descent:
         while found.votes.tobytes() not in self._seen:
             self._seen.add(found.votes.tobytes())
             self.found.append(found)
-            self.watch.tell("whole-number votes", found.risk)
+            self.watch.tell(found.risk, "whole-number votes")
             move = self._single(found.votes, tally, found.risk)
             if move is None and pairs:
                 move = self._pair(found.votes, tally, found.risk)
@@ -103,6 +112,7 @@ class Descent:
 
     def _single(self, votes: Ints, tally: Tally, risk: float) -> _Move | None:
         """The best change of one voter or constant."""
+        self.watch.check()
         errors = self.electorate.errors_after(tally, STEPS)
         found = self.judge.best(errors, self.scores.after(votes, STEPS), risk)
         if found is None:
@@ -124,6 +134,7 @@ class Descent:
     ) -> _Move | None:
         best = None
         for steps in PAIR_STEPS:
+            self.watch.check()
             errors = electorate.errors_after_pairs(tally, steps, who)
             found = self.judge.best(errors, self.scores.after_pairs(votes, steps, who), risk)
             if found is not None:

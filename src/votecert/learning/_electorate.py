@@ -18,9 +18,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from votecert._patterns import Codes, row_blocks
+from votecert._patterns import Codes, content_sample, row_blocks
 from votecert.ballots import Ballots
-from votecert.learning._rows import canonical, content_sample, different_columns
+from votecert.learning._rows import canonical, different_columns
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -98,8 +98,8 @@ class HardElectorate:
         """The electorate of some of these rows, chosen by their contents; of all if they are few enough."""
         if self.codes.size <= most_entries:
             return self
-        some = content_sample(self.codes, self.labels, max(1, most_entries // self.n_columns))
-        kept = self.codes[some], self.labels[some], self.counts[some]
+        rows = (self.codes, self.labels, self.counts)
+        kept = content_sample([rows], max(1, most_entries // self.n_columns))
         return type(self)(*kept, self.n_classes, self.column_of)
 
     def _per_voter(self, happens: Callable[[slice], npt.NDArray[np.bool_]]) -> Ints:
@@ -314,14 +314,27 @@ def electorate(ballots: Ballots, most_entries: int | None = None) -> BinaryElect
     first, column_of = different_columns(ballots.codes)
     codes, labels, counts = ballots.codes, ballots.labels, ballots.counts
     codes = codes[:, first] if len(first) < codes.shape[1] else codes
-    if most_entries is not None and codes.size > most_entries:
-        chosen = content_sample(codes, labels, max(1, most_entries // codes.shape[1]))
-        codes, labels, counts = codes[chosen], labels[chosen], counts[chosen]
-    codes, labels, counts = canonical(codes, labels, counts, ballots.n_outputs)
-    c = ballots.n_classes
+    if most_entries is not None:
+        codes, labels, counts = content_sample(
+            [(codes, labels, counts)], max(1, most_entries // codes.shape[1])
+        )
+    return electorate_of(codes, labels, counts, ballots.n_classes, ballots.can_abstain, column_of)
+
+
+def electorate_of(
+    codes: Codes,
+    labels: npt.NDArray[np.intp],
+    counts: Ints,
+    n_classes: int,
+    can_abstain: bool,
+    column_of: npt.NDArray[np.intp],
+) -> BinaryElectorate | PluralElectorate:
+    """The electorate of voters of which each votes like one column of the codes; columns all differ."""
+    codes, labels, counts = canonical(codes, labels, counts, n_classes + can_abstain)
+    c = n_classes
     constants = np.broadcast_to(np.arange(c, dtype=codes.dtype), (len(codes), c))
     everyone = np.concatenate([codes, constants], axis=1)
     used, place = different_columns(everyone)
     column_of = np.concatenate([place[column_of], place[codes.shape[1] :]])
-    kind = BinaryElectorate if ballots.n_outputs == 2 else PluralElectorate
+    kind = BinaryElectorate if c == 2 and not can_abstain else PluralElectorate
     return kind(everyone[:, used], labels, counts, c, column_of)

@@ -1,20 +1,13 @@
-"""Rows of votes for the search: a sample of them, equal ones merged, in an order of their own."""
+"""Rows of votes for the search: equal ones merged, in an order of their own; and equal columns."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from votecert._patterns import Codes, content_hashes, unique_rows
+from votecert._patterns import Codes, unique_rows
 
 Ints = npt.NDArray[np.int64]
-
-
-def content_sample(codes: Codes, labels: npt.NDArray[np.intp], n_wanted: int) -> npt.NDArray[np.intp]:
-    """Patterns whose contents hash lowest: a sample that does not depend on their order."""
-    mixed = content_hashes(codes, labels)
-    cut = np.partition(mixed, n_wanted - 1)[n_wanted - 1]
-    return np.flatnonzero(mixed <= cut)
 
 
 def canonical(

@@ -7,9 +7,8 @@ that ``bound.search`` knows.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +19,7 @@ from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Objective, c
 from votecert.bounds.gibbs import Binomial
 from votecert.learning._coordinates import coordinates_of, gradient_at, weights_at
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
-
-Callback = Callable[[dict[str, Any]], None]
+from votecert.learning._watch import Watch
 
 MEMORY = 30
 """Steps that the quasi-Newton method remembers."""
@@ -37,10 +35,6 @@ OUT_OF_REACH = 1e3
 
 CONCENTRATIONS = (1e-3, 1e9)
 """Values of K outside are out of reach."""
-
-
-class OutOfTime(Exception):  # noqa: N818 - not an error: the search ends with what it has
-    """The time budget is used up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +55,10 @@ class Descent:
     ----------
     rows, bound, delta, prior
         What is minimised.
-    time_budget : float or None
-        Seconds after which :class:`OutOfTime` is raised.
-    callback : function or None
-        Gets a dictionary with the number of evaluations, the lowest value and the seconds so far.
     best : Point
         The lowest point so far; at first the weights of the prior.
+    watch : Watch
+        Hears of every evaluation and ends the descent when its time is over.
     """
 
     rows: QuickBallots
@@ -74,10 +66,7 @@ class Descent:
     delta: float
     prior: Floats | None
     best: Point
-    time_budget: float | None = None
-    callback: Callback | None = None
-    n_calls: int = 0
-    began: float = field(default_factory=time.monotonic)
+    watch: Watch
 
     @classmethod
     def on(
@@ -86,11 +75,9 @@ class Descent:
         bound: Bound,
         delta: float,
         prior: Floats | None = None,
-        time_budget: float | None = None,
-        callback: Callback | None = None,
+        watch: Watch | None = None,
     ) -> Self:
         """Begin on the fewest patterns that the bound can work with; which ones is found out by trying."""
-        began = time.monotonic()
         weights = categorical_prior(prior, ballots.n_voters)
         rows = RightOrWrong.of(ballots)
         try:
@@ -100,13 +87,12 @@ class Descent:
             rows = QuickBallots.of(ballots)
             choice = bound.search(rows, weights, delta, prior)
             value = bound.objective(rows, weights, choice, delta, prior).value
-        return cls(
-            rows, bound, delta, prior, Point(value, weights, choice), time_budget, callback, began=began
-        )
+        return cls(rows, bound, delta, prior, Point(value, weights, choice), watch or Watch())
 
     def at(self, weights: Floats, choice: Choice | None = None) -> Point:
         """The point with these weights, at the best choice unless one is given."""
         if choice is None:
+            self.watch.check()
             choice = self.bound.search(self.rows, weights, self.delta, self.prior)
         return self._evaluate(weights, choice)[0]
 
@@ -171,7 +157,7 @@ class Descent:
 
     def drawn_votes(self, binomial: Binomial, start: Floats) -> Floats:
         """Weights near the minimum of a binomial bound: a start for this one."""
-        proxy = replace(self, bound=binomial, callback=None)
+        proxy = replace(self, bound=binomial, watch=self.watch.silent())
         return proxy.descend(proxy.at(start), max_iter=30, tolerance=1e-6).weights
 
     def _evaluate(self, weights: Floats, choice: Choice) -> tuple[Point, Objective]:
@@ -182,16 +168,8 @@ class Descent:
         point = Point(float(objective.value), weights, choice)
         if point.value < self.best.value:
             self.best = point
-        self._report(self.best.value)
+        self.watch.tell(self.best.value)
         return point, objective
-
-    def _report(self, value: float) -> None:
-        self.n_calls += 1
-        seconds = time.monotonic() - self.began
-        if self.callback is not None:
-            self.callback({"iteration": self.n_calls, "value": value, "seconds": seconds})
-        if self.time_budget is not None and seconds > self.time_budget:
-            raise OutOfTime
 
 
 def neighbours(bound: Bound, choice: Choice) -> Iterator[Choice]:
@@ -213,14 +191,3 @@ def _adjacent(value: Any, grid: Sequence[Any]) -> list[Any]:
         return []
     here = ordered.index(value)
     return ordered[max(here - 1, 0) : here] + ordered[here + 1 : here + 2]
-
-
-def lowest_certificate(
-    ballots: Ballots, bound: Bound, delta: float, point: Point, prior: Floats | None
-) -> Evaluation:
-    """The exact bound at the weights that were found, with their choice or with what a search now finds."""
-    return min(
-        bound.at(ballots, point.weights, delta, point.choice, prior=prior),
-        bound.evaluate(ballots, point.weights, delta, prior=prior),
-        key=lambda found: found.risk,
-    )

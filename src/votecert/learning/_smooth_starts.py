@@ -46,6 +46,10 @@ PRICE = 12.0
 """Roughly what a certificate pays for its grids, in nats, when subsets of different sizes are compared."""
 
 
+def _carry_on() -> None:
+    pass
+
+
 def by_single_errors(rows: QuickBallots, prior: Floats | None) -> list[Floats]:
     """Weights ``pi_i exp(-t Lhat(h_i))`` for growing t > 0; none if all voters have the same errors."""
     errors = rows.voter_errors() / rows.n_rows
@@ -87,15 +91,18 @@ class Subset:
         return self.members / self.size
 
 
-def promising_subsets(rows: QuickBallots, n_wanted: int, hints: Sequence[Floats]) -> list[Subset]:
+def promising_subsets(
+    rows: QuickBallots, n_wanted: int, hints: Sequence[Floats], look: Callable[[], None] = _carry_on
+) -> list[Subset]:
     """The most promising subsets of different sizes: few errors for the price of ``log C(d, k)``.
 
     With two outputs only odd numbers of voters are asked for: they are never tied, and an error then means
     that clearly more than half of the weight is wrong. The voters with the largest weights in a hint may
-    vote well together.
+    vote well together. ``look`` is called now and then and may end the search.
     """
     kept: dict[int, tuple[float, Subset]] = {}
-    for family in (_all_but_few(rows), _grown(rows), *(_heaviest(rows, hint) for hint in hints)):
+    families = (_all_but_few(rows), _grown(rows, look), *(_heaviest(rows, hint, look) for hint in hints))
+    for family in families:
         lowest, since = np.inf, 0
         for subset in family:
             if not _is_wanted(rows, subset.size):
@@ -120,23 +127,23 @@ def _all_but_few(rows: QuickBallots) -> Iterator[Subset]:
         yield subset
 
 
-def _grown(rows: QuickBallots) -> Iterator[Subset]:
+def _grown(rows: QuickBallots, look: Callable[[], None] = _carry_on) -> Iterator[Subset]:
     """Ever larger subsets, by adding the voter that helps most."""
     subset = Subset(np.zeros(rows.n_voters, dtype=bool), np.inf)
     for size in range(1, _longest(rows) + 1):
         subset = _changed(rows, subset, +1)
         if _is_wanted(rows, size):
-            subset = _exchanged(rows, subset)
+            subset = _exchanged(rows, subset, look)
         yield subset
 
 
-def _heaviest(rows: QuickBallots, weights: Floats) -> Iterator[Subset]:
+def _heaviest(rows: QuickBallots, weights: Floats, look: Callable[[], None] = _carry_on) -> Iterator[Subset]:
     """The voters with the largest weights, improved by exchanges."""
     rank = np.argsort(np.argsort(-weights, kind="stable"))
     for size in range(1, min(_longest(rows), int(np.count_nonzero(weights))) + 1):
         if _is_wanted(rows, size):
             members = rank < size
-            yield _exchanged(rows, Subset(members, _errors(rows, members)))
+            yield _exchanged(rows, Subset(members, _errors(rows, members)), look)
 
 
 def _is_wanted(rows: QuickBallots, size: int) -> bool:
@@ -149,10 +156,11 @@ def _longest(rows: QuickBallots) -> int:
     return min(rows.n_voters, max(9, WORK // (rows.n_patterns * rows.n_voters)))
 
 
-def _exchanged(rows: QuickBallots, subset: Subset) -> Subset:
+def _exchanged(rows: QuickBallots, subset: Subset, look: Callable[[], None]) -> Subset:
     """Improve a subset by exchanging one or two of its voters for others, as long as that helps."""
     for _ in range(EXCHANGES):
         for changes in MOVES:
+            look()
             sizes = subset.size + np.cumsum(changes)
             if sizes.min() < 1 or sizes.max() > rows.n_voters:
                 continue

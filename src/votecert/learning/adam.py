@@ -6,11 +6,9 @@ bounds.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +16,10 @@ from numpy.typing import NDArray
 from votecert._patterns import IntArray
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._smooth_descent import Descent, Point, lowest_certificate
+from votecert.learning._affordable import affordable, lowest_certificate
+from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_rows import QuickBallots
-
-Callback = Callable[[dict[str, Any]], None]
+from votecert.learning._watch import Callback, Watch
 
 FIRST_CONCENTRATION = 2.0
 """K at the start, as in the paper."""
@@ -44,6 +42,7 @@ def adam(
     factor: float = 10.0,
     plateau_patience: int = 2,
     margin: float = 0.01,
+    time_budget: float | None = None,
     callback: Callback | None = None,
 ) -> Evaluation:
     """Minimise a differentiable bound by the protocol of the paper's experiments.
@@ -68,14 +67,17 @@ def adam(
         The step size is divided by ``factor`` after more than ``plateau_patience`` epochs without progress.
     margin : float, default=0.01
         For bounds with a grid of margins: the one nearest to this is used, as the paper's margin is fixed.
+    time_budget : float, optional
+        Seconds after which the weights of the best epoch so far are returned.
     callback : callable, optional
-        Called after each epoch with a dictionary: ``iteration``, ``value`` and ``seconds``.
+        Called after each epoch with a dictionary: ``iteration``, ``value`` (the smallest so far) and
+        ``seconds``.
 
     Returns
     -------
     Evaluation
         The exact, outward rounded bound at the weights of the best epoch. An interrupt from the keyboard
-        ends the search, not the program.
+        ends the search, not the program. ``details["interrupted"]`` is 1 if the search was cut short.
 
     Notes
     -----
@@ -100,29 +102,34 @@ def adam(
     """
     if problem := bound.problem_with(ballots):
         raise UnsupportedProblemError(problem)
-    began = time.monotonic()
+    watch = Watch(time_budget, callback, math.inf)
     with np.errstate(all="ignore"):
-        descent = Descent.on(ballots, bound, delta, prior)
+        rows = affordable(ballots, bound, delta, prior, watch)
+        descent = Descent.on(rows, bound, delta, prior)
         schedule = Schedule(learning_rate, patience, factor, plateau_patience)
-        learner = _epochs(descent, schedule, np.random.default_rng(random_state), batch_size, margin)
-        with suppress(KeyboardInterrupt):
-            for epoch, point in zip(range(1, epochs + 1), learner, strict=False):
+        learner = _epochs(descent, schedule, np.random.default_rng(random_state), batch_size, margin, watch)
+        with watch.cut_short():
+            for _, point in zip(range(epochs), learner, strict=False):
                 schedule.note(point)
-                if callback is not None:
-                    seconds = time.monotonic() - began
-                    callback({"iteration": epoch, "value": point.value, "seconds": seconds})
+                watch.tell(point.value)
                 if schedule.is_over:
                     break
         best = schedule.best or descent.best
-        searched = descent.at(best.weights)
-        best = min(descent.judged(best), descent.judged(searched), key=lambda point: point.value)
-    return lowest_certificate(ballots, bound, delta, best, prior)
+        if watch.has_time():
+            searched = descent.at(best.weights)
+            best = min(descent.judged(best), descent.judged(searched), key=lambda point: point.value)
+    return lowest_certificate(ballots, bound, delta, best, prior, watch)
 
 
 def _epochs(
-    descent: Descent, schedule: Schedule, rng: np.random.Generator, batch_size: int, margin: float
+    descent: Descent,
+    schedule: Schedule,
+    rng: np.random.Generator,
+    batch_size: int,
+    margin: float,
+    watch: Watch,
 ) -> Iterator[Point]:
-    """The point after each epoch, for ever."""
+    """The point after each epoch, for ever; the last one may end before its time."""
     rows, d = descent.rows, descent.rows.n_voters
     choice = _started(descent.bound, descent.best.choice, margin)
     steps = Steps(np.full(d, np.log(choice.get("concentration", 1.0) / d)))
@@ -130,6 +137,8 @@ def _epochs(
     while True:
         order = rng.permutation(pattern_of_row)
         for first in range(0, len(order), batch_size):
+            if watch.left < 0:
+                break
             batch = Batch.standing_for(rows, order[first : first + batch_size])
             weights, choice = _at(steps.z, choice)
             objective = descent.bound.objective(batch, weights, choice, descent.delta, descent.prior)

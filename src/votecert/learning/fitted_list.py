@@ -8,14 +8,66 @@ from __future__ import annotations
 
 import numpy as np
 
+from votecert.ballots import Ballots
 from votecert.bounds.occam import MEMBERS
 from votecert.learning._electorate import Floats, Ints
+from votecert.learning._fitting_rows import FittingRows
+from votecert.learning._soft_electorate import SoftElectorate
 from votecert.learning._stacking import Fittable, stacking_weights
 from votecert.learning._starts import log_odds_weights
 from votecert.learning._watch import Watch
+from votecert.scores import Scores
 
 RESOLUTION = 1_000_000
 """Votes of the largest fitted weight."""
+
+FITTED_ENTRIES = 1 << 22
+"""Votes that real weights are fitted on."""
+
+
+def fit_members(
+    rows: Ballots | Scores,
+    watch: Watch | None = None,
+    *,
+    classes_declared: bool | None = None,
+    abstention_declared: bool | None = None,
+    missing_is_unasked: bool = False,
+) -> dict[str, Ints]:
+    """Fit the :data:`~votecert.bounds.occam.MEMBERS` on rows that will not certify them.
+
+    Parameters
+    ----------
+    rows : Ballots or Scores
+        The fitting rows. Nothing but them and what was declared decides what is fitted; see
+        :mod:`votecert.learning._fitting_rows`.
+    watch : Watch, optional
+        As for :func:`fit_list`.
+    classes_declared, abstention_declared : bool, optional
+        Whether the classes, and whether voters abstain, were declared for the certifying rows; by default as
+        for these.
+    missing_is_unasked : bool, default=False
+        As for :func:`fit_list`.
+
+    Returns
+    -------
+    dict
+        By name, votes of length d + c: the voters, then the constants. Empty for scores of undeclared classes
+        of which some do not occur: then these rows alone do not tell which place stands for which label.
+    """
+    watch = watch or Watch()
+    declared = rows.classes_declared if classes_declared is None else classes_declared
+    if isinstance(rows, Scores):
+        if not declared and len(np.unique(rows.labels)) < rows.n_classes:
+            return {}
+        return fit_list(SoftElectorate(rows, FITTED_ENTRIES), watch)
+    abstention = rows.abstention_declared if abstention_declared is None else abstention_declared
+    fitting = FittingRows.of(rows, declared, abstention, watch)
+    fitted = fit_list(
+        fitting.electorate(FITTED_ENTRIES),
+        watch,
+        missing_is_unasked=missing_is_unasked and fitting.can_abstain,
+    )
+    return {name: fitting.with_all_classes(votes) for name, votes in fitted.items()}
 
 
 def fit_list(
@@ -57,10 +109,10 @@ def fit_list(
     log_odds = log_odds_weights(electorate)  # of the votes that were cast
     single = np.zeros(d + c)
     single[np.argmax(log_odds[:d]) if missing_is_unasked else np.argmin(electorate.voter_errors())] = 1.0
-    watch.tell("fitted list")
+    watch.tell(stage="fitted list")
     stacked = stacking_weights(electorate, missing_is_unasked=missing_is_unasked, watch=watch)
     weights = [single, log_odds, *stacked]
-    watch.tell("fitted list")
+    watch.tell(stage="fitted list")
     return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}
 
 

@@ -9,13 +9,16 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from votecert._split import SPLIT
 from votecert._tables import column_names, in_order
 from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
 from votecert.bounds.occam import Occam
 from votecert.inputs import Rows, check_delta, read_prior, read_rows
+from votecert.learning._watch import mark_interrupted, now
 from votecert.learning.adam import adam
+from votecert.learning.options import check_options, given, refuse_unused
 from votecert.learning.smooth import minimise
 from votecert.learning.whole_votes import learn_occam
 from votecert.scores import Scores
@@ -63,13 +66,13 @@ def learn(
     *,
     objective: str | Bound = "occam",
     delta: float = 0.05,
-    method: Literal["lbfgs", "adam"] = "lbfgs",
+    method: Literal["lbfgs", "adam"] | None = None,
     random_state: int = 0,
     classes: Any = None,
     can_abstain: bool | None = None,
     scores: Any = None,
     prior: npt.ArrayLike | None = None,
-    split: float = 0.25,
+    split: float | None = None,
     prior_votes: Any = None,
     prior_y: Any = None,
     time_budget: float | None = None,
@@ -83,21 +86,22 @@ def learn(
         As for :func:`votecert.certify`.
     objective : str or Bound, default="occam"
         The bound to minimise.
-    method : {"lbfgs", "adam"}
-        For smooth objectives: full-batch descent, or the paper's mini-batch protocol. "occam" has its own
-        discrete search.
+    method : {"lbfgs", "adam"}, optional
+        For smooth objectives: full-batch descent, which is the default, or the paper's mini-batch protocol.
+        "occam" has its own discrete search and takes no method.
     random_state : int, default=0
         Seed of the split and of random starts. Choose it once: trying seeds until the number is small
         voids the guarantee.
-    split : float, default=0.25
+    split : float, optional
         "occam" only: share of the rows spent on fitting a short list of weighted votes that the other
-        rows certify; 0 turns the list off.
+        rows certify, 0.25 by default; 0 turns the list off. With fewer than 40 rows there is none.
     prior_votes, prior_y : optional
         "occam" only: votes and labels of *other* rows (out-of-bag, out-of-fold) to fit the list on, at no
         cost in certifying rows. With ``scores``, the scores of those rows. A missing vote means that the
-        voter was not asked (as out of bag), unless voters can abstain on the certifying rows.
+        voter was not asked (as out of bag), unless ``can_abstain=True`` says that voters abstain.
     time_budget : float, optional
-        Seconds after which the best weights so far are returned.
+        Seconds after which the best weights so far are returned; 60 by default for "occam", no limit for the
+        others. ``evaluation.details["interrupted"]`` is 1 if learning was cut short.
     callback : callable, optional
         Called now and then with a dictionary (iteration, value, seconds).
 
@@ -116,21 +120,20 @@ def learn(
     0
     """
     check_delta(delta)
-    rows = read_rows(votes, y, scores, classes, can_abstain, {"split": split, "random_state": random_state})
     bound = find_bound(objective)
-    found = learn_on(
-        rows,
-        bound,
-        delta,
-        method=method,
-        random_state=random_state,
-        prior=read_prior(prior, rows.n_voters),
-        split=split,
-        prior_votes=in_order(prior_votes, column_names(votes)),
-        prior_y=prior_y,
-        time_budget=time_budget,
-        callback=callback,
-    )
+    options = {
+        "method": method,
+        "random_state": random_state,
+        "split": split,
+        "prior_votes": in_order(prior_votes, column_names(votes)),
+        "prior_y": prior_y,
+        "time_budget": time_budget,
+        "callback": callback,
+    }
+    check_options(options)
+    refuse_unused({**options, "prior": prior}, [bound])
+    rows = read_rows(votes, y, scores, classes, can_abstain, options)
+    found = learn_on(rows, bound, delta, prior=read_prior(prior, rows.n_voters), **options)
     return Learned(
         weights=np.array(found.terms.weights),
         offsets=np.array(found.terms.choice.get("offsets", [0] * rows.n_classes))
@@ -147,31 +150,16 @@ def learn_on(
     bound: Bound,
     delta: float,
     *,
-    method: Literal["lbfgs", "adam"] = "lbfgs",
-    random_state: int = 0,
     prior: npt.NDArray[np.float64] | None = None,
     fallback: int | None = None,
-    split: float = 0.25,
-    prior_votes: Any = None,
-    prior_y: Any = None,
-    time_budget: float | None = None,
-    callback: Callback | None = None,
+    **options: Any,
 ) -> Evaluation:
-    """:func:`learn` on rows that are already encoded."""
+    """:func:`learn` on rows that are already encoded, with its options as far as the bound uses them."""
+    options = given(options)
+    check_options(options)
+    refuse_unused(options, [bound])
     if isinstance(bound, Occam):
-        return learn_occam(
-            rows,
-            delta,
-            bound=bound,
-            split=split,
-            random_state=random_state,
-            prior_rows=_other_rows(rows, prior_votes, prior_y),
-            fallback=fallback,
-            time_budget=TIME_BUDGET if time_budget is None else time_budget,
-            callback=callback,
-        )
-    if prior_votes is not None:
-        raise TypeError("prior_votes is for the objective 'occam'; others take prior=, one number a voter.")
+        return _learn_whole_votes(rows, bound, delta, fallback, **options)
     if isinstance(rows, Scores):
         raise UnsupportedProblemError(f"The bound {bound.id!r} does not cover soft votes; use 'occam'.")
     if problem := bound.problem_with(rows):
@@ -179,24 +167,61 @@ def learn_on(
     if not bound.differentiable:
         smooth = ", ".join(name for name, other in BOUNDS.items() if other.differentiable)
         raise ValueError(f"Weights cannot be learned by {bound.id!r}. Use 'occam' or one of: {smooth}.")
-    if method not in ("lbfgs", "adam"):
-        raise ValueError(f"method must be 'lbfgs' or 'adam', not {method!r}.")
-    sample = rows.in_memory(SAMPLE_ENTRIES)
-    if method == "adam":
-        found = adam(sample, bound, delta, prior=prior, random_state=random_state, callback=callback)
-    else:
-        found = minimise(
-            sample,
-            bound,
-            delta,
-            prior=prior,
-            random_state=random_state,
-            time_budget=time_budget,
-            callback=callback,
+    return _learn_weights(rows, bound, delta, prior, **options)
+
+
+def _learn_whole_votes(
+    rows: Rows,
+    bound: Occam,
+    delta: float,
+    fallback: int | None,
+    *,
+    random_state: int = 0,
+    split: float | None = None,
+    prior_votes: Any = None,
+    prior_y: Any = None,
+    time_budget: float = TIME_BUDGET,
+    callback: Callback | None = None,
+) -> Evaluation:
+    if split and not rows.can_split(split, random_state):
+        raise ValueError(
+            f"split={split!r} is not possible: which rows are which is not known any more. Read them with "
+            "read_ballots(..., split=..., seed=...), or give other rows to fit on as prior_votes=."
         )
+    return learn_occam(
+        rows,
+        delta,
+        bound=bound,
+        split=SPLIT if split is None else split,
+        random_state=random_state,
+        prior_rows=_other_rows(rows, prior_votes, prior_y),
+        fallback=fallback,
+        time_budget=time_budget,
+        callback=callback,
+    )
+
+
+def _learn_weights(
+    rows: Ballots,
+    bound: Bound,
+    delta: float,
+    prior: npt.NDArray[np.float64] | None,
+    *,
+    method: str = "lbfgs",
+    time_budget: float | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Real-valued weights; of rows on disk, learned on a sample and certified on all."""
+    began = now()
+    sample = rows.in_memory(SAMPLE_ENTRIES)
+    if sample is not rows and time_budget is not None:
+        time_budget = max(0.0, time_budget - 2 * (now() - began))  # going over all rows once more comes last
+    learner = adam if method == "adam" else minimise
+    found = learner(sample, bound, delta, prior=prior, time_budget=time_budget, **options)
     if sample is rows:
         return found
-    return bound.evaluate(rows, np.array(found.terms.weights), delta, prior=prior)
+    certified = bound.evaluate(rows, np.array(found.terms.weights), delta, prior=prior)
+    return mark_interrupted(certified, bool(found.details["interrupted"]))
 
 
 def _other_rows(rows: Rows, votes: Any, y: Any) -> Rows | None:
@@ -204,6 +229,8 @@ def _other_rows(rows: Rows, votes: Any, y: Any) -> Rows | None:
     if votes is None and y is None:
         return None
     if isinstance(votes, Ballots | Scores):
+        if y is not None:
+            raise TypeError("prior_y is in prior_votes already: leave it out.")
         same_kind = isinstance(votes, Scores) == isinstance(rows, Scores)
         if not same_kind or votes.classes.tolist() != rows.classes.tolist():
             raise ValueError(

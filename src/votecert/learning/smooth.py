@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._smooth_descent import Callback, Descent, OutOfTime, Point, lowest_certificate
+from votecert.learning._affordable import affordable, lowest_certificate
+from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_starts import by_drawn_votes, by_single_errors, promising_subsets
+from votecert.learning._watch import Callback, Watch
 
 N_STARTS = 3
 """Starts from which a short descent is made; the best of them gets a long one."""
@@ -66,7 +69,8 @@ def minimise(
     random_state : int, default=0
         Seed; the same seed gives the same weights.
     time_budget : float, optional
-        Seconds after which the best weights so far are returned.
+        Seconds after which the best weights so far are returned. Where an evaluation takes long, the search
+        looks at a sample of the rows; all rows certify.
     callback : callable, optional
         Called after each evaluation with a dictionary: ``iteration``, ``value`` (the smallest so far, not
         rounded outward) and ``seconds``.
@@ -78,6 +82,7 @@ def minimise(
     Evaluation
         The exact, outward rounded bound at the weights that were found. An interrupt from the keyboard
         ends the search, not the program: the best weights so far are returned.
+        ``details["interrupted"]`` is 1 if the search was cut short, by that or by its budget.
 
     Notes
     -----
@@ -100,16 +105,18 @@ def minimise(
     if problem := bound.problem_with(ballots):
         raise UnsupportedProblemError(problem)
     points: list[Point] = []
+    watch = Watch(time_budget, callback, math.inf)
     # Far from the optimum exponents overflow; such points come out as infinite and are left again.
     with np.errstate(all="ignore"):
-        descent = Descent.on(ballots, bound, delta, prior, time_budget, callback)
-        try:
+        rows = affordable(ballots, bound, delta, prior, watch)
+        descent = Descent.on(rows, bound, delta, prior, watch)
+        with watch.cut_short():
             for point in _improving(descent, np.random.default_rng(random_state), max_iter):
                 points.append(point)
-        except (KeyboardInterrupt, OutOfTime):
+        if watch.interrupted:
             points.append(descent.best)
         best = _best(descent, points)
-    return lowest_certificate(ballots, bound, delta, best, prior)
+    return lowest_certificate(ballots, bound, delta, best, prior, watch)
 
 
 def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
@@ -149,7 +156,7 @@ def _subset_points(descent: Descent, hints: list[Floats]) -> list[Point]:
         three = descent.at(descent.best_voters(3))
         if descent.judged(three).value > (1 - SAME) * min(1.0, three.value):
             return [alone]
-    subsets = promising_subsets(descent.rows, N_SUBSETS, hints)
+    subsets = promising_subsets(descent.rows, N_SUBSETS, hints, descent.watch.check)
     return [alone, *(descent.judged(descent.at(subset.weights)) for subset in subsets)]
 
 
@@ -182,7 +189,9 @@ def _best(descent: Descent, points: list[Point]) -> Point:
     The smooth value of a bound may leave a refinement out, so the lowest points need not be the best. Each is
     judged at the choice it was found with, and the lowest few at the choice that a search makes there, too.
     """
-    descent.time_budget = descent.callback = None
+    if not descent.watch.has_time():
+        return _lowest(points, 1)[0]
+    descent = replace(descent, watch=Watch())
     different = {(float(f"{point.value:.6g}"), np.count_nonzero(point.weights)): point for point in points}
     points = [*different.values()]
     points += [descent.at(point.weights) for point in _lowest(points, N_SEARCHED)]

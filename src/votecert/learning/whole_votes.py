@@ -6,7 +6,7 @@ tight the certificate is, never whether it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
@@ -24,8 +24,8 @@ from votecert.learning._prior_scores import PriorScores
 from votecert.learning._soft_electorate import SoftElectorate
 from votecert.learning._stacking import Fittable, stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
-from votecert.learning._watch import Callback, OutOfTime, Watch
-from votecert.learning.fitted_list import fit_list
+from votecert.learning._watch import Callback, Watch
+from votecert.learning.fitted_list import FITTED_ENTRIES, fit_members
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.scores import Scores
@@ -35,13 +35,11 @@ Rows = Ballots | Scores
 MOST_ENTRIES = 1 << 24
 """Votes that the search looks at; of more, some rows are searched and all of them judge the best."""
 
-FITTED_ENTRIES = 1 << 22
-"""Votes that real weights are fitted on."""
-
 FEWEST_ROWS_TO_SPLIT = 40
 """With fewer rows none are spent on fitting a list."""
 
 _DESCENTS = 8  # starts of each kind that are followed downhill
+_FINISHING = 3.0  # what the result takes, in units of the time it takes to make the rows ready
 _FINALISTS = 12  # votes found on a sample of the rows that are counted on all of them
 
 
@@ -100,14 +98,11 @@ def learn_occam(
     declared = declared_list(rows, split, random_state, prior_rows)
     watch = Watch(time_budget, callback)
     learner = _Learner(rows, delta, bound if bound is not None else Occam(), declared, fallback, watch)
-    try:
-        # the products are many and small: a second thread costs far more in waiting than it saves
-        with threadpool_limits(limits=1, user_api="blas"):
-            learner.search_whole_votes()
-            learner.fit_list(prior_rows)
-    except (OutOfTime, KeyboardInterrupt):
-        learner.interrupted = True
-    return learner.result()
+    # the products are many and small: a second thread costs far more in waiting than it saves
+    with watch.cut_short(), threadpool_limits(limits=1, user_api="blas"):
+        learner.search_whole_votes()
+        learner.fit_list(prior_rows)
+    return watch.marked(learner.result())
 
 
 def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) -> dict[str, Any]:
@@ -124,13 +119,21 @@ def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) 
     return {"list": "split", "split": float(split), "seed": int(seed)}
 
 
-def refitted_votes(rows: Rows, choice: Choice) -> Floats:
-    """The member of a list fitted on a part of these rows, fitted again: votes of voters and constants."""
+def refitted_votes(
+    rows: Rows, choice: Choice, *, classes_declared: bool, abstention_declared: bool
+) -> Floats | None:
+    """The member of a list fitted on a part of these rows, fitted again: votes of voters and constants.
+
+    None if there is none: where the fitting part is empty, or does not tell which score is for which label.
+    """
     fitting = rows.part(choice["split"], choice["seed"], fitting=True)
-    assert fitting is not None  # the part that certifies it is not empty
+    if fitting is None:
+        return None
     with threadpool_limits(limits=1, user_api="blas"):
-        members = fit_list(_electorate(fitting, FITTED_ENTRIES))
-    return np.asarray(members[choice["member"]], dtype=np.float64)
+        members = fit_members(
+            fitting, classes_declared=classes_declared, abstention_declared=abstention_declared
+        )
+    return np.asarray(members[choice["member"]], dtype=np.float64) if members else None
 
 
 @dataclass
@@ -145,7 +148,6 @@ class _Learner:
     watch: Watch
     found: list[FoundVote] = field(default_factory=list)
     members: dict[str, Ints] = field(default_factory=dict)
-    interrupted: bool = False
     sampled: bool = False
 
     def search_whole_votes(self) -> None:
@@ -153,8 +155,11 @@ class _Learner:
         d, c, m = self.rows.n_voters, self.rows.n_classes, self.rows.n_rows
         everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
         self.found.append(FoundVote(everybody, m, 1.0))
+        began = self.watch.seconds
         voters = _electorate(self.rows, MOST_ENTRIES)
         self.sampled = voters.n_rows < m
+        if self.watch.time_budget is not None:  # to go over all rows takes as long as that, or less
+            self.watch.reserve(_FINISHING * (self.watch.seconds - began))
         judge = Judge(m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows)
         descent = Descent(voters, PriorScores(self.bound.prior, d, c), judge, self.watch, self.found)
         descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
@@ -168,18 +173,22 @@ class _Learner:
         if self.declared["list"] == "split":
             rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
         if rows is not None:
-            # voters that never abstain miss votes on other rows only where they were not asked: out of bag
-            unasked = rows.can_abstain and not self.rows.can_abstain
-            voters = _electorate(rows, FITTED_ENTRIES)
-            self.members = fit_list(voters, self.watch, missing_is_unasked=unasked)
+            # Voters miss votes on other rows only where they were not asked, as out of bag, unless they were
+            # declared to abstain. That they do on the certifying rows must not change what is fitted.
+            can_abstain = self.rows.abstention_declared and self.rows.can_abstain
+            self.members = fit_members(
+                rows,
+                self.watch,
+                classes_declared=self.rows.classes_declared,
+                missing_is_unasked=prior_rows is not None and not can_abstain,
+            )
 
     def result(self) -> Evaluation:
         """The smallest certificate, counted on all the rows that certify it."""
         evaluations = [self._best_whole_vote()]
         if self.members:
             evaluations.append(self._best_member())
-        best = min(evaluations, key=lambda evaluation: evaluation.risk)
-        return replace(best, details={**best.details, "interrupted": float(self.interrupted)})
+        return min(evaluations, key=lambda evaluation: evaluation.risk)
 
     def _best_whole_vote(self) -> Evaluation:
         finalists = sorted(self.found, key=lambda vote: vote.risk)[: _FINALISTS if self.sampled else 1]
@@ -193,8 +202,12 @@ class _Learner:
 
     def _smallest(self, choices: list[Choice], rows: Rows) -> Evaluation:
         """The smallest certificate of several votes that are certified on the same rows."""
-        errors = [rows.errors(choice["votes"], choice["offsets"], self.fallback) for choice in choices]
-        shares = [self._log_mass(self.bound.share(choice)) for choice in choices]
+        errors: list[int] = []
+        for choice in choices:
+            if errors and not self.watch.has_time():
+                break
+            errors.append(rows.errors(choice["votes"], choice["offsets"], self.fallback))
+        shares = [self._log_mass(self.bound.share(choice)) for choice in choices[: len(errors)]]
         risks = clopper_pearson_upper(errors, rows.n_rows, shares)
         return self._evaluate(choices[int(np.argmin(risks))])
 

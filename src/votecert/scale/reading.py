@@ -68,7 +68,8 @@ def read_ballots(
         The cluster that does the work. Default: for Dask collections the current one, or threads; for
         others this process. Workers of a given client also go through patterns that were spilled.
     progress : callable, optional
-        Called with the number of rows read so far, after each block. Not used for Dask collections.
+        Called with the number of rows read so far, after each block. Refused for Dask collections, which are
+        read in no order.
 
     Returns
     -------
@@ -108,6 +109,8 @@ def read_ballots(
         if is_dask(votes) or is_dask(y):
             from votecert.scale.dask_blocks import tally_dask
 
+            if progress is not None:
+                raise TypeError("progress= would be ignored here: Dask has progress bars of its own.")
             client = client or current_client()
             tally = tally_dask(votes, y, declared, room, client)
         else:

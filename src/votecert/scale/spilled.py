@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from votecert._patterns import BoolArray, Codes, IntArray, content_hashes
+from votecert._patterns import BoolArray, Codes, IntArray, content_sample
 from votecert.ballots import Ballots, FloatArray
 from votecert.scale.counting import Declaration
 from votecert.scale.runs import Run
@@ -85,8 +85,15 @@ class Slices:
         codes, labels = counted.unpacked()
         if not kept.all():
             codes, labels, counts = codes[kept], labels[kept], counts[kept]
-        classes = self.run.layout.classes
-        return Ballots(codes, labels, counts, classes, self.declared.classes is not None, self.can_abstain)
+        return Ballots(
+            codes,
+            labels,
+            counts,
+            self.run.layout.classes,
+            self.declared.classes is not None,
+            self.can_abstain,
+            abstention_declared=self.declared.can_abstain is not None,
+        )
 
 
 def answer(slices: Slices, start: int, question: Callable[[Ballots], Any]) -> Any:
@@ -119,6 +126,7 @@ class SpilledBallots(Ballots):
             "classes": source.run.layout.classes,
             "classes_declared": source.declared.classes is not None,
             "can_abstain": source.can_abstain,
+            "abstention_declared": source.declared.can_abstain is not None,
             "pattern_of_row": None,
         }.items():
             object.__setattr__(self, name, value)  # ballots are frozen
@@ -146,17 +154,10 @@ class SpilledBallots(Ballots):
 
     def in_memory(self, most_entries: int) -> Ballots:
         """A sample of the patterns with about so many votes: those whose contents hash lowest."""
-        n_wanted = max(1, most_entries // self.n_voters)
-        kept: list[tuple[npt.NDArray[Any], ...]] = []
-        n_kept = 0
-        for part in self.slices():
-            kept.append((content_hashes(part.codes, part.labels), part.codes, part.labels, part.counts))
-            n_kept += part.n_patterns
-            if n_kept > 2 * n_wanted:
-                kept = [_lowest(kept, n_wanted)]
-                n_kept = len(kept[0][0])
-        _, codes, labels, counts = _lowest(kept, n_wanted)
-        return Ballots(codes, labels, counts, self.classes, self.classes_declared, self.can_abstain)
+        pieces = ((part.codes, part.labels, part.counts) for part in self.slices())
+        codes, labels, counts = content_sample(pieces, max(1, most_entries // self.n_voters))
+        rest = (self.classes, self.classes_declared, self.can_abstain)
+        return Ballots(codes, labels, counts, *rest, abstention_declared=self.abstention_declared)
 
     @cached_property
     def n_rows(self) -> int:
@@ -274,12 +275,3 @@ class SpilledBallots(Ballots):
             *(ask(self.source, start, question) for start in self.source.starts()), scheduler=self.client
         )
         return answers
-
-
-def _lowest(kept: list[tuple[npt.NDArray[Any], ...]], n_wanted: int) -> tuple[npt.NDArray[Any], ...]:
-    """Of patterns in several pieces, with their hashes first, those that hash lowest."""
-    together = [np.concatenate(arrays) for arrays in zip(*kept, strict=True)]
-    if len(together[0]) <= n_wanted:
-        return tuple(together)
-    chosen = together[0] <= np.partition(together[0], n_wanted - 1)[n_wanted - 1]
-    return tuple(array[chosen] for array in together)

@@ -37,6 +37,7 @@ class StreamedBallots(Ballots):
             counts.layout.classes,
             declared.classes is not None,
             counts.layout.any_missing if declared.can_abstain is None else declared.can_abstain,
+            abstention_declared=declared.can_abstain is not None,
             split=declared.split,
             seed=declared.seed,
             fitting=counts.fitting if declared.split > 0 else None,
@@ -57,7 +58,8 @@ class StreamedBallots(Ballots):
         counts = self.fitting if fitting else self.counts - self.fitting
         kept = counts > 0
         rest = (self.classes, self.classes_declared, self.can_abstain)
-        return Ballots(self.codes[kept], self.labels[kept], counts[kept], *rest)
+        kept_rows = (self.codes[kept], self.labels[kept], counts[kept])
+        return Ballots(*kept_rows, *rest, abstention_declared=self.abstention_declared)
 
 
 def refuse_other_split(declared: Declaration, split: float, seed: int) -> None:

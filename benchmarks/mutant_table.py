@@ -1,0 +1,819 @@
+"""Small bugs made by hand, one edit each, and the tests that ought to notice: see ``mutants``.
+
+An edit replaces a text that occurs exactly once in its file. When code moves, so do the edits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Tests = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A bug: in this file of the package this text becomes that; what it breaks, and who should notice."""
+
+    file: str
+    old: str
+    new: str
+    breaks: str
+    tests: Tests
+
+
+def formulas(*bounds: str) -> Tests:
+    """The comparison of these bounds with their independent formulas."""
+    return ("tests/bounds/test_formulas.py", "-k", " or ".join(f"[{bound}-" for bound in bounds))
+
+
+def options(*cases: str) -> Tests:
+    """The same comparison at some options and choices."""
+    return ("tests/bounds/test_formulas.py", "-k", " or ".join(f"[{case}" for case in cases))
+
+
+KL = ("tests/numerics/test_kl.py",)
+BINOMIAL = ("tests/numerics/test_binomial.py",)
+BETA = ("tests/numerics/test_beta.py",)
+DIVERGENCES = ("tests/numerics/test_divergences.py",)
+ARITHMETIC = ("tests/numerics/test_arithmetic.py",)
+PRIOR = ("tests/bounds/test_occam_prior.py",)
+LEAKS = ("tests/learning/test_leaks.py",)
+SPLITTING = ("tests/test_splitting.py",)
+GROUPS = ("tests/certificate/test_groups.py",)
+LEVELS = ("tests/certificate/test_levels.py",)
+VERIFY = ("tests/certificate/test_verification.py",)
+BLOCKS = ("tests/scale/test_growing_labels.py",)
+FILES = ("tests/files/test_many_labels.py",)
+PREDICTOR = ("tests/certificate/test_predictor.py",)
+OUT_OF_BAG = ("tests/bounds/test_formulas.py", "-k", "out_of_bag")
+PLANNING = ("tests/test_planning.py",)
+GATE = ("tests/cli/test_cli_certify.py", "-k", "gate")
+
+MUTANTS = (
+    # numerics
+    Mutant(
+        "numerics/kl.py",
+        "1e6) * (1.0 + 1e-12)",
+        "1e6) * (1.0 - 1e-12)",
+        "the inverses of kl are rounded inward",
+        KL,
+    ),
+    Mutant(
+        "numerics/kl.py",
+        "root * (1.0 - 4.0 * _EPS))",
+        "root * (1.0 + 4.0 * _EPS))",
+        "the lower inverse of kl is rounded up",
+        KL,
+    ),
+    Mutant(
+        "numerics/kl.py",
+        "rounded = np.minimum(1.0, root",
+        "rounded = np.minimum(1.0, -1e-8 + root",
+        "the upper inverse of kl is 1e-8 too low",
+        formulas("fo"),
+    ),
+    Mutant(
+        "numerics/binomial.py",
+        "target = log_delta - 1e-12",
+        "target = log_delta + 1e-12",
+        "Clopper and Pearson's limit is rounded down",
+        BINOMIAL,
+    ),
+    Mutant(
+        "numerics/binomial.py",
+        "incomplete_beta_complement(k + 1.0, m - k, p)",
+        "incomplete_beta_complement(k, m - k + 1.0, p)",
+        "one error less is counted in a binomial tail",
+        BINOMIAL,
+    ),
+    Mutant(
+        "numerics/binomial.py",
+        "np.where(inside, n - k + 1.0, 1.0), w)",
+        "np.where(inside, n - k + 2.0, 1.0), w)",
+        "the upper binomial tail is of one draw more",
+        formulas("bin-margin"),
+    ),
+    Mutant(
+        "numerics/beta.py",
+        "np.where((a == 0.0) | (x >= 1.0), 1.0, value)",
+        "np.where(x >= 1.0, 1.0, value)",
+        "a row that nobody has right is not always lost",
+        BETA,
+    ),
+    Mutant(
+        "numerics/_boost.py",
+        "np.nextafter(a, np.inf), a)",
+        "a, a)",
+        "the incomplete beta function loses digits at large parameters",
+        BINOMIAL,
+    ),
+    Mutant(
+        "numerics/divergences.py",
+        "return 0.5 * excess(b, a) + bend",
+        "return 0.5 * excess(a, b) + bend",
+        "the Dirichlet divergence is of the wrong direction in part",
+        DIVERGENCES,
+    ),
+    Mutant(
+        "numerics/divergences.py",
+        ".sum(axis=-1) - _gamma_part(A, B)[..., 0])",
+        ".sum(axis=-1))",
+        "the Dirichlet divergence lacks the term of the totals",
+        DIVERGENCES,
+    ),
+    Mutant(
+        "numerics/arithmetic.py",
+        "* (1.0 + 2e-9) + 1e-9",
+        "* (1.0 - 2e-9)",
+        "the Dirichlet divergence is rounded down",
+        ARITHMETIC,
+    ),
+    Mutant(
+        "numerics/arithmetic.py",
+        "beta_cdf(x, a, b)) - _beta_slack(a + b)",
+        "beta_cdf(x, a, b)) + _beta_slack(a + b)",
+        "the chance to share an error is rounded up",
+        ARITHMETIC,
+    ),
+    Mutant(
+        "numerics/maurer.py",
+        "log1p((2.0 / 3.0",
+        "log1p((1.0 / 3.0",
+        "Maurer's constant is too small for more than a million rows",
+        ("tests/numerics/test_maurer.py",),
+    ),
+    Mutant(
+        "numerics/mixture.py",
+        "_LOG_TERMS = log(_N_CATONI + 1.0)",
+        "_LOG_TERMS = log(_N_CATONI - 15.0)",
+        "the seventeen terms of the mixture are not paid for",
+        ("tests/numerics/test_mixture.py",),
+    ),
+    # bounds: votes drawn from the weights
+    Mutant(
+        "bounds/gibbs.py",
+        "return 2\n",
+        "return 1\n",
+        "`so` pays half of its divergence",
+        formulas("so"),
+    ),
+    Mutant(
+        "bounds/gibbs.py",
+        "half = -(-self.n_draws // 2)",
+        "half = self.n_draws // 2 + 1",
+        "`bin` does not count ties among the draws as errors",
+        formulas("bin"),
+    ),
+    Mutant(
+        "bounds/gibbs.py",
+        "factor: ClassVar[int] = 4",
+        "factor: ClassVar[int] = 2",
+        "`so` has a factor of two",
+        formulas("so"),
+    ),
+    Mutant(
+        "bounds/gibbs.py",
+        "ar.log(n_rows) / 2",
+        "ar.log(n_rows) / 4",
+        "the constant of the kl inequality has the fourth root of m",
+        formulas("fo"),
+    ),
+    Mutant(
+        "bounds/gibbs.py",
+        "min(1.0, mean + MEAN_SLACK)",
+        "min(1.0, max(0.0, mean - 1e-9))",
+        "means of losses are 1e-9 too low",
+        formulas("fo"),
+    ),
+    Mutant(
+        "bounds/gibbs.py",
+        "complexity = (self.draws * kl + seeger",
+        "complexity = (seeger",
+        "`fo`, `so` and `bin` pay no divergence",
+        formulas("fo"),
+    ),
+    Mutant(
+        "bounds/chebyshev.py",
+        'outward = rounded_down if choice["offset"] >= 0 else rounded_up',
+        "outward = rounded_up",
+        "`cctnd` rounds the Gibbs error inward",
+        formulas("cctnd"),
+    ),
+    Mutant(
+        "bounds/chebyshev.py",
+        "inverse = ar.kl_inverse_lower if mu >= 0 else ar.kl_inverse_upper",
+        "inverse = ar.kl_inverse_lower",
+        "`cctnd` bounds the Gibbs error from the wrong side below zero",
+        options("offset"),
+    ),
+    Mutant(
+        "bounds/chebyshev.py",
+        "tandem_cost = 2 * kl",
+        "tandem_cost = kl",
+        "`cctnd` pays half of the divergence of pairs",
+        formulas("cctnd"),
+    ),
+    Mutant(
+        "bounds/chebyshev.py",
+        "return 2 if mu == 0 else 2 * others",
+        "return 1 if mu == 0 else 2 * others",
+        "`ccpbb` spends delta more than once on its offsets",
+        formulas("ccpbb"),
+    ),
+    Mutant(
+        "bounds/chebyshev.py",
+        "cost_g = 2 * kl + ar.log(shares * len(bennett_grid(m)))",
+        "cost_g = 2 * kl + ar.log(shares)",
+        "`ccpbb` does not pay for the grid of Bennett's inequality",
+        formulas("ccpbb"),
+    ),
+    Mutant(
+        "bounds/chebyshev.py",
+        "t * (1 - t)), K * K / 4)",
+        "t * (1 - t)), K * K / 8)",
+        "`ccpbb` caps the variance too low",
+        formulas("ccpbb"),
+    ),
+    Mutant(
+        "bounds/_tallies.py",
+        "unbiased = self.rows_of_pairs / np.maximum(1, self.rows_of_pairs - 1)",
+        "unbiased = 1.0",
+        "`ccpbb` takes the biased variance",
+        formulas("ccpbb"),
+    ),
+    Mutant(
+        "bounds/c_bound.py",
+        "ar.log(ar.exp(log_xi) + m)",
+        "log_xi",
+        "the C-bound pays for one mean, not for two at once",
+        formulas("c-bound"),
+    ),
+    Mutant(
+        "bounds/c_bound.py",
+        "constant = ar.log(2) + log_xi",
+        "constant = log_xi",
+        "the first form of the C-bound spends delta twice",
+        options("first-form"),
+    ),
+    Mutant(
+        "bounds/bin_margin.py",
+        "(T * kl + ar.log(len(self.grid)) +",
+        "(T * kl +",
+        "`bin-margin` does not pay for its grid",
+        formulas("bin-margin"),
+    ),
+    Mutant(
+        "bounds/bin_margin.py",
+        "np.clip(1 - right + MARGIN_SLACK, 0, 1)",
+        "np.clip(1 - right - 1e-9, 0, 1)",
+        "`bin-margin` takes the wrong votes too light",
+        formulas("bin-margin"),
+    ),
+    # bounds: margins
+    Mutant(
+        "bounds/_margin_grid.py",
+        'margins + MARGIN_SLACK, side="right"',
+        'margins - MARGIN_SLACK, side="left"',
+        "a margin of exactly g is not an error",
+        options("equal-margins"),
+    ),
+    Mutant(
+        "bounds/margins.py",
+        "ar.number(4.75)",
+        "ar.number(4.25)",
+        "`bg` has a smaller constant",
+        formulas("bg"),
+    ),
+    Mutant(
+        "bounds/margins.py",
+        "math.ceil(2 * math.log(m) / g**2 * (1 + 1e-12))",
+        "math.ceil(math.log(m) / g**2)",
+        "`bg+` draws half of the voters",
+        formulas("bg+"),
+    ),
+    Mutant(
+        "bounds/margins.py",
+        "(draws * kl + ar.log(draws * (draws + 1)) + ar.log",
+        "(draws * kl + ar.log",
+        "`bg++` does not pay for the number of draws",
+        formulas("bg++"),
+    ),
+    Mutant(
+        "bounds/margins.py",
+        "ar.log(d * m) - ar.log(terms.delta)",
+        "ar.log(d) - ar.log(terms.delta)",
+        "`gz` has a smaller constant",
+        formulas("gz"),
+    ),
+    Mutant(
+        "bounds/dirichlet_margin.py",
+        "ar.number(terms.delta) / len(self.margins))",
+        "ar.number(terms.delta))",
+        "`dirichlet-margin` does not pay for its grid of margins",
+        formulas("dirichlet-margin"),
+    ),
+    Mutant(
+        "bounds/dirichlet_margin.py",
+        "e = ar.exp(-(K + 1) * g * g / 2)",
+        "e = ar.exp(-(K + 1) * g * g)",
+        "`dirichlet-margin` has the exponent that is wrong in print",
+        formulas("dirichlet-margin"),
+    ),
+    Mutant(
+        "bounds/dirichlet_margin.py",
+        "min(1, (terms.n_outputs - 1) * e), e], e",
+        "e, e], e",
+        "`dirichlet-margin` counts one rival of many",
+        formulas("dirichlet-margin"),
+    ),
+    # bounds: votes drawn from a Dirichlet distribution
+    Mutant(
+        "bounds/dirichlet_stochastic.py",
+        "exponent: ClassVar[float] = 2.0",
+        "exponent: ClassVar[float] = 4.0",
+        "`dirichlet-stochastic` has the exponent that is wrong in print",
+        formulas("dirichlet-stochastic"),
+    ),
+    Mutant(
+        "bounds/dirichlet_stochastic.py",
+        "risk = 2 * ar.kl_inverse_upper",
+        "risk = ar.kl_inverse_upper",
+        "`f2` without its factor",
+        formulas("f2"),
+    ),
+    Mutant(
+        "bounds/dirichlet_stochastic.py",
+        "mean + 1e-10 * (1 + K / 1e10)",
+        "max(0.0, mean - 1e-9)",
+        "the loss of sampled votes is 1e-9 too low",
+        formulas("f2"),
+    ),
+    Mutant(
+        "bounds/partition.py",
+        'delta / 2 if self.family == "best"',
+        'delta if self.family == "best"',
+        "`partition` takes the better of two without paying",
+        formulas("partition"),
+    ),
+    Mutant(
+        "bounds/_subset_sums.py",
+        "room = limit + MARGIN_SLACK - left",
+        "room = limit - MARGIN_SLACK - left",
+        "a tie is not an error for the chance to share one",
+        formulas("partition"),
+    ),
+    Mutant(
+        "bounds/_subset_sums.py",
+        "lost = sum(min(theta[i], theta[j])",
+        "lost = sum(max(theta[i], theta[j])",
+        "complementary voters are taken to be wrong more often than they are",
+        options("one-family-of-two", "complements"),
+    ),
+    Mutant(
+        "bounds/dirichlet.py",
+        "price = ar.log(len(self.margins)) + ar.log(1 / share)",
+        "price = ar.log(1 / share)",
+        "`dirichlet` does not pay for its margins",
+        formulas("dirichlet"),
+    ),
+    Mutant(
+        "bounds/dirichlet.py",
+        " + ar.log_binomial(d, int(alive))",
+        "",
+        "`dirichlet` does not pay for which voters have weight",
+        options("zero-weight"),
+    ),
+    Mutant(
+        "bounds/dirichlet.py",
+        "return min(1.0, right + distance), max(0.0, top - distance)",
+        "return right, top",
+        "`dirichlet` samples around other weights for nothing",
+        options("dropped", "smoothed"),
+    ),
+    Mutant(
+        "bounds/dirichlet.py",
+        "kl = self._divergence(ar, terms, centre)",
+        "kl = self._divergence(ar, terms, centre) / 2",
+        "`dirichlet` pays half of its divergence",
+        formulas("dirichlet"),
+    ),
+    Mutant(
+        "bounds/_row_losses.py",
+        "beta_cdf(0.5 + margin, K * low, K * (1 - low))",
+        "beta_cdf(0.5, K * low, K * (1 - low))",
+        "sampled votes lose without the margin",
+        formulas("dirichlet"),
+    ),
+    Mutant(
+        "bounds/_row_losses.py",
+        "high = rivals[line, column] + MARGIN_SLACK",
+        "high = rivals[line, column] / 2",
+        "rivals have half of their votes",
+        formulas("dirichlet"),
+    ),
+    Mutant(
+        "bounds/_row_losses.py",
+        "return np.asarray(lost[-1] + (below * steps).sum(axis=0))",
+        "return np.asarray(lost[-1] + (below[:-1] * steps[1:]).sum(axis=0))",
+        "losses among several classes are sums from below",
+        ("tests/bounds/test_row_losses.py",),
+    ),
+    Mutant(
+        "bounds/base.py",
+        "raw * (1 + ROUNDING)",
+        "raw - 1e-8",
+        "every risk is 1e-8 too low",
+        formulas("test-set"),
+    ),
+    # whole-number votes: prior and list
+    Mutant(
+        "bounds/occam_prior.py",
+        "Fraction(self.tie_break) / len(offsets)",
+        "Fraction(self.tie_break)",
+        "the prior gives every class the whole mass of a tie-break",
+        PRIOR,
+    ),
+    Mutant(
+        "bounds/occam_prior.py",
+        "Fraction(self.support) * subset / (1 << total)",
+        "Fraction(self.support) * subset",
+        "the prior gives large votes the mass of small ones",
+        PRIOR,
+    ),
+    Mutant(
+        "bounds/occam_prior.py",
+        "Fraction(self.single) / d * alone",
+        "Fraction(self.single) * alone",
+        "the prior gives every single voter the whole mass",
+        PRIOR,
+    ),
+    Mutant(
+        "bounds/occam_prior.py",
+        "Fraction(self.multinomial) / d**total",
+        "Fraction(self.multinomial) / d",
+        "the prior takes draws of votes as one draw",
+        PRIOR,
+    ),
+    Mutant(
+        "bounds/occam.py",
+        'Fraction(1) - (0 if declared["list"] == "none" else Fraction(self.list_mass))',
+        "Fraction(1)",
+        "whole-number votes do not pay for the list beside them",
+        options("with-a-list"),
+    ),
+    Mutant(
+        "bounds/occam.py",
+        'Fraction(self.list_mass) * MEMBERS[choice["member"]]',
+        "Fraction(self.list_mass)",
+        "each member of the list spends the mass of all",
+        options("of-the-list"),
+    ),
+    Mutant(
+        "bounds/occam.py",
+        'choice["seed"], fitting=False)',
+        'choice["seed"], fitting=True)',
+        "errors of a fitted vote are counted on its fitting rows",
+        options("of-the-list"),
+    ),
+    Mutant(
+        "bounds/occam.py",
+        "rows < terms.n_rows and not held_out",
+        "False",
+        "a certificate of few of its rows verifies",
+        VERIFY,
+    ),
+    # learning
+    Mutant(
+        "learning/whole_votes.py",
+        'self.declared["seed"], fitting=True)',
+        'self.declared["seed"], fitting=False)',
+        "the list is fitted on the rows that certify it",
+        LEAKS,
+    ),
+    Mutant(
+        "learning/whole_votes.py",
+        "best = min(evaluations",
+        "best = max(evaluations",
+        "the worse of the learned votes is certified",
+        ("tests/learning/test_whole_votes.py", "-k", "list_wins"),
+    ),
+    Mutant(
+        "learning/learn.py",
+        "prior_rows=_other_rows(rows, prior_votes, prior_y),",
+        "prior_rows=None if prior_votes is None else rows,",
+        "the list for other rows is fitted on the certifying ones",
+        LEAKS,
+    ),
+    Mutant(
+        "_split.py",
+        "PCG64(seed).advance(start)",
+        "PCG64(seed).advance(0)",
+        "every block of rows has the same fitting part",
+        BLOCKS,
+    ),
+    Mutant(
+        "_splitting.py",
+        "ask(fitting[fold != held_out], fitting[fold == held_out])",
+        "ask(fitting, fitting[fold == held_out])",
+        "out-of-fold votes are of members that saw the fold",
+        SPLITTING,
+    ),
+    Mutant(
+        "_splitting.py",
+        "np.sort(order[n_fit:])",
+        "np.sort(order[n_fit - 1 :])",
+        "a row that members are fitted on certifies them",
+        SPLITTING,
+    ),
+    Mutant(
+        "classifier.py",
+        "(everything,) * 2 if fixed else self._split(y, random, params)",
+        "(everything,) * 2",
+        "the classifier certifies on its fitting rows",
+        ("tests/learning/test_leaks.py", "-k", "classifier"),
+    ),
+    Mutant(
+        "_splitting.py",
+        "return not estimator.depends_on_rows",
+        "return True",
+        "stumps with thresholds from the rows count as fixed",
+        SPLITTING,
+    ),
+    # certificates
+    Mutant(
+        "certificate/maker.py",
+        '{**learning, "split": 0.0}',
+        "{**learning}",
+        "grouped certificates have a list fitted on rows that then certify it",
+        GROUPS,
+    ),
+    Mutant(
+        "certificate/maker.py",
+        "share, learned = delta / len(masks), None",
+        "share, learned = delta, None",
+        "every group spends all of delta",
+        GROUPS,
+    ),
+    Mutant(
+        "certificate/maker.py",
+        "maker.at(method, learned, share)",
+        "maker.at(method, learned, delta)",
+        "a learned vote's groups are computed with all of delta",
+        GROUPS,
+    ),
+    Mutant(
+        "certificate/certifying.py",
+        "share = delta / len(BEST_OF)",
+        "share = delta",
+        "the best of three bounds costs nothing",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/certifying.py",
+        "share = delta / sharing if simultaneous else delta",
+        "share = delta",
+        "bounds that hold together cost nothing",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/maker.py",
+        "best.ledger.items()} | others",
+        "best.ledger.items()}",
+        "the ledger hides the bounds that were tried",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/record.py",
+        '(method.id != "test-set" or origin == "fixed")',
+        '(method.id != "test-set" or origin != "learned")',
+        "the test-set bound of given weights is called a guarantee",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/record.py",
+        "math.ceil(risk * scale",
+        "round(risk * scale",
+        "printed risks are rounded down",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/verification.py",
+        "certificate.risk < recomputed * (1 - 1e-15)",
+        "certificate.risk < recomputed - 1e-8",
+        "a risk that is 1e-8 too low verifies",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/verification.py",
+        "spent > certificate.delta * (1 + 1e-12)",
+        "spent > certificate.delta * 2",
+        "a ledger that spends too much verifies",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/verification.py",
+        "abs(counted[name] - value) > 1e-9",
+        "abs(counted[name] - value) > 1e-6",
+        "statistics that are not those of the rows verify",
+        LEVELS,
+    ),
+    Mutant(
+        "certificate/verification.py",
+        "if errors != certificate.errors:",
+        "if errors < certificate.errors:",
+        "errors that are not those of the rows verify",
+        LEVELS,
+    ),
+    # labels, files, blocks
+    Mutant(
+        "scale/counting.py",
+        "for label in self.layout.labels), len(place)]",
+        "for label in self.layout.labels), len(self.layout.labels)]",
+        "an abstention becomes a vote when a later block adds labels",
+        BLOCKS,
+    ),
+    Mutant(
+        "scale/counting.py",
+        "bits_for(len(self.labels) + self.any_missing)",
+        "bits_for(len(self.labels))",
+        "abstentions of four-label blocks are read as the first label",
+        BLOCKS,
+    ),
+    Mutant(
+        "scale/counting.py",
+        "counts[keys] += part.counts",
+        "counts[keys] = part.counts",
+        "rows that occur in two blocks are counted once",
+        BLOCKS,
+    ),
+    Mutant(
+        "scale/counting.py",
+        "fitting[keys] += part.fitting",
+        "fitting[keys] = part.fitting",
+        "fitting rows of earlier blocks certify",
+        BLOCKS,
+    ),
+    Mutant(
+        "files/stack.py",
+        "if len(self.book.labels) > 255",
+        "if len(self.book.labels) > 256",
+        "label 256 is read as missing",
+        FILES,
+    ),
+    Mutant(
+        "files/stack.py",
+        "self.n_rows += len(votes)",
+        "self.n_rows += len(votes) - (len(votes) > 1)",
+        "the last row of every block is overwritten",
+        FILES,
+    ),
+    Mutant(
+        "files/delimited.py",
+        "if pending:\n                self._add_entries(pending)",
+        "if not pending:\n                self._add_entries(pending)",
+        "rows at the end of a file with quotes are dropped",
+        FILES,
+    ),
+    Mutant(
+        "_labels.py",
+        "dtype = np.min_scalar_type(len(code_of))",
+        "dtype = np.min_scalar_type(len(code_of) - 1)",
+        "an abstention among 256 classes is read as the first class",
+        FILES,
+    ),
+    Mutant(
+        "_labels.py",
+        "out[rows][missing] = len(code_of)",
+        "out[rows][missing] = 0",
+        "a missing number is read as the first class",
+        FILES,
+    ),
+    Mutant(
+        "_tables.py",
+        "return [place[name] for name in voters]",
+        "return sorted(place[name] for name in voters)",
+        "voters in another order get each other's weights",
+        PREDICTOR,
+    ),
+    # the predictor
+    Mutant(
+        "_patterns.py",
+        "-1 if fallback is None else fallback, totals.argmax(axis=1)",
+        "0 if fallback is None else fallback, totals.argmax(axis=1)",
+        "a row that nobody votes on counts as right for the first class",
+        PREDICTOR,
+    ),
+    Mutant(
+        "_patterns.py",
+        "fallback, totals.argmax(axis=1))",
+        "fallback, totals.shape[1] - 1 - totals[:, ::-1].argmax(axis=1))",
+        "ties go to the last class",
+        PREDICTOR,
+    ),
+    Mutant(
+        "predictor.py",
+        "return winners(self._count(votes), self.fallback)",
+        "return winners(self._count(votes))",
+        "predictions do not use the certified fallback",
+        PREDICTOR,
+    ),
+    Mutant(
+        "predictor.py",
+        "SCALE = 2.0**52",
+        "SCALE = 2.0**5",
+        "predictions are by coarser weights than the certified ones",
+        PREDICTOR,
+    ),
+    Mutant(
+        "scores.py",
+        "(totals.argmax(axis=1) != self.labels) | tied(totals)",
+        "totals.argmax(axis=1) != self.labels",
+        "soft votes that are tied count as right",
+        PREDICTOR,
+    ),
+    # out of bag, planning, command line
+    Mutant(
+        "bounds/_tallies.py",
+        "return int(self._rows_of_voters.min())",
+        "return int(self._rows_of_voters.max())",
+        "out of bag, m is the largest number of rows of a voter",
+        OUT_OF_BAG,
+    ),
+    Mutant(
+        "bounds/_tallies.py",
+        "return int(self.rows_of_pairs.min())",
+        "return int(self.rows_of_pairs.max())",
+        "out of bag, m is the largest number of rows of a pair",
+        OUT_OF_BAG,
+    ),
+    Mutant(
+        "bounds/_tallies.py",
+        "counts / np.maximum(rows, 1), 1.0)",
+        "counts / np.maximum(rows, 1), 0.0)",
+        "a voter without rows of its own has no errors",
+        OUT_OF_BAG,
+    ),
+    Mutant(
+        "bounds/_tallies.py",
+        "(self.ballots.codes[rows] != truth) & self._is_judged(rows)",
+        "self.ballots.codes[rows] != truth",
+        "out of bag, rows that a voter was fitted on count against it",
+        OUT_OF_BAG,
+    ),
+    Mutant(
+        "planning.py",
+        "float(log_binomial_cdf(errors, rows, target_risk)) <= level",
+        "float(log_binomial_cdf(errors, rows, target_risk)) <= level + 0.1",
+        "planned rows do not reach the target",
+        PLANNING,
+    ),
+    Mutant(
+        "planning.py",
+        'if vote == "fixed":\n        return 0.0',
+        "if vote:\n        return 0.0",
+        "plans for learned votes do not pay for learning",
+        PLANNING,
+    ),
+    Mutant(
+        "cli/results.py",
+        "if worst.risk > max_risk:",
+        "if worst.empirical_risk > max_risk:",
+        "`--max-risk` compares the errors that were counted",
+        GATE,
+    ),
+    Mutant(
+        "cli/results.py",
+        "worst = max(certificates, key=lambda certificate: certificate.risk)",
+        "worst = min(certificates, key=lambda certificate: certificate.risk)",
+        "`--max-risk` looks at the best group",
+        GATE,
+    ),
+    Mutant(
+        "cli/results.py",
+        "if not worst.is_guarantee:\n        raise",
+        "if False:\n        raise",
+        "`--max-risk` passes without a guarantee",
+        GATE,
+    ),
+    Mutant(
+        "cli/errors.py",
+        "TOO_RISKY = 1",
+        "TOO_RISKY = 0",
+        "a risk above `--max-risk` exits with 0",
+        GATE,
+    ),
+    Mutant(
+        "cli/errors.py",
+        "NOT_VERIFIED = 3",
+        "NOT_VERIFIED = 0",
+        "a forged certificate exits with 0",
+        ("tests/cli/test_cli_check.py",),
+    ),
+    Mutant(
+        "cli/errors.py",
+        "BAD_INPUT = 2",
+        "BAD_INPUT = 0",
+        "a file that cannot be read exits with 0",
+        ("tests/cli/test_cli_refusals.py",),
+    ),
+)

@@ -1,0 +1,199 @@
+"""The fitted list is paid for as one list: it must not depend on the rows that certify it, in any way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import votecert as vc
+from votecert._split import in_fitting_part
+from votecert.ballots import Ballots
+from votecert.learning import fitted_list, whole_votes
+from votecert.scale.spilled import SpilledBallots
+from votecert.scores import Scores
+
+M, D = 400, 6
+FITS = in_fitting_part(M, 0.25, 0)
+
+
+def some_rows(m: int = M):
+    """Labels "a" and "c"; two voters that are the same on all rows."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=m)
+    right = rng.random((m, D)) < np.linspace(0.9, 0.55, D)
+    votes = np.where(right, y[:, None], 1 - y[:, None])
+    votes[:, 5] = votes[:, 0]
+    names = np.array(["a", "c"], dtype=object)
+    return names[votes], names[y]
+
+
+def unchanged(votes, y):
+    pass
+
+
+def a_missing_vote(votes, y):
+    votes[0, 1] = None
+
+
+def a_new_class_among_votes(votes, y):
+    votes[0, 1] = "b"  # in the middle of the others: their codes change
+
+
+def a_new_class_among_labels(votes, y):
+    y[0] = "b"
+
+
+def a_last_class_among_labels(votes, y):
+    y[0] = "z"
+
+
+def many_classes(votes, y):
+    y[:] = [f"b{number}" for number in range(len(y))]  # more than fit into a byte
+
+
+def voters_that_differ(votes, y):
+    votes[:, 5] = np.where(votes[:, 5] == "a", "c", "a")
+
+
+def all_rows_the_same(votes, y):
+    votes[:], y[:] = votes[0], y[0]
+
+
+CHANGES = [
+    a_missing_vote,
+    a_new_class_among_votes,
+    a_new_class_among_labels,
+    a_last_class_among_labels,
+    many_classes,
+    voters_that_differ,
+    all_rows_the_same,
+]
+
+
+def in_memory(votes, y):
+    return Ballots.from_votes(votes, y)
+
+
+def not_compressed(votes, y):
+    return Ballots.from_votes(votes, y, compress=False)
+
+
+def in_blocks(votes, y):
+    return vc.read_ballots(iter([(votes[:90], y[:90]), (votes[90:], y[90:])]))
+
+
+def on_disk(votes, y):
+    rows = vc.read_ballots(iter([(votes[:90], y[:90]), (votes[90:], y[90:])]), memory_budget=1000)
+    assert isinstance(rows, SpilledBallots) or len(set(map(tuple, votes))) < 10
+    return rows
+
+
+@pytest.fixture
+def fitted(monkeypatch):
+    """A function that learns and returns the members of the list: votes of the voters, constants by label."""
+    found = []
+    fit = whole_votes._Learner.fit_list
+
+    def record(learner, prior_rows):
+        fit(learner, prior_rows)
+        constants = {name: votes[D:].tolist() for name, votes in learner.members.items()}
+        labels = learner.rows.classes.tolist()
+        found.append(
+            {
+                name: (votes[:D].tolist(), {k: b for k, b in zip(labels, constants[name], strict=True) if b})
+                for name, votes in learner.members.items()
+            }
+        )
+
+    monkeypatch.setattr(whole_votes._Learner, "fit_list", record)
+    monkeypatch.setattr(whole_votes._Learner, "search_whole_votes", lambda learner: None)
+    monkeypatch.setattr(whole_votes._Learner, "result", lambda learner: None)
+    monkeypatch.setattr(whole_votes.Watch, "marked", lambda watch, found: found, raising=False)
+
+    def learned(rows, **options):
+        whole_votes.learn_occam(rows, 0.05, **options)
+        return found[-1]
+
+    return learned
+
+
+EVERYTHING, SAMPLE = 1 << 22, 150
+"""Votes that the list is fitted on."""
+
+WAYS = [(in_memory, EVERYTHING), *((way, SAMPLE) for way in (in_memory, not_compressed, in_blocks, on_disk))]
+
+
+@pytest.mark.parametrize(("way", "n_entries"), WAYS)
+@pytest.mark.parametrize("change", [unchanged, *CHANGES])
+def test_certifying_rows_do_not_change_what_is_fitted_on_the_others(
+    fitted, change, way, n_entries, monkeypatch
+):
+    for module in (fitted_list, whole_votes):
+        monkeypatch.setattr(module, "FITTED_ENTRIES", n_entries, raising=False)
+    votes, y = some_rows()
+    if n_entries not in EXPECTED:
+        EXPECTED[n_entries] = fitted(in_memory(votes, y))
+    certifying, labels = votes[~FITS], y[~FITS]
+    change(certifying, labels)
+    votes[~FITS], y[~FITS] = certifying, labels
+    assert len(EXPECTED[n_entries]) == 7
+    assert fitted(way(votes, y)) == EXPECTED[n_entries]
+
+
+EXPECTED: dict[int, dict] = {}
+"""What is fitted on the fitting rows, once for all tests."""
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_certifying_rows_do_not_change_what_is_fitted_on_other_rows(fitted, change, missing):
+    votes, y = some_rows(200)
+    other, truth = votes[:100].copy(), y[:100].copy()
+    if missing:
+        other[::3, 2] = None
+
+    def list_for(rows):
+        return fitted(rows, prior_rows=Ballots.from_votes(other, truth, classes=rows.classes.tolist()))
+
+    expected = list_for(Ballots.from_votes(votes, y))
+    change(votes, y)
+    if change is all_rows_the_same:
+        votes[0], y[0] = ["c", "a", "a", "a", "a", "a"], "c"  # both labels have to occur
+    assert list_for(Ballots.from_votes(votes, y)) == expected
+
+
+def test_what_is_declared_is_used_although_the_fitting_rows_do_not_show_it(fitted):
+    votes, y = some_rows()
+    plain = fitted(Ballots.from_votes(votes, y))
+    three = fitted(Ballots.from_votes(votes, y, classes=["a", "b", "c"]))
+    silent = fitted(Ballots.from_votes(votes, y, can_abstain=True))
+    assert plain != three  # log-odds among three classes
+    assert plain["best single"] == three["best single"] == silent["best single"]
+    assert plain["stacking L1 0.00015"] != silent["stacking L1 0.00015"]
+
+
+def test_soft_votes_have_no_list_where_the_fitting_rows_do_not_tell_the_labels_apart(fitted):
+    """With "b" or with "d" in the other rows the second place would stand for "b" or for "c"."""
+    rng = np.random.default_rng(0)
+    values = rng.dirichlet(np.ones(3), size=(M, D))
+    y = np.where(rng.random(M) < 0.5, "a", "c")
+    for third in ("b", "d"):
+        labels = y.copy()
+        labels[np.flatnonzero(~FITS)[:5]] = third
+        assert fitted(Scores.from_scores(values, labels)) == {}
+        declared = Scores.from_scores(values, labels, classes=sorted({"a", "c", third}))
+        assert len(fitted(declared)) == 7
+    y[np.flatnonzero(FITS)[:5]] = "b"
+    expected = fitted(Scores.from_scores(values, y))
+    assert len(expected) == 7
+    y[~FITS] = "b"
+    assert fitted(Scores.from_scores(values, y)) == expected
+
+
+def test_the_classifier_takes_its_classes_from_all_labels_so_they_are_not_declared():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    y = (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int)
+    stumps = vc.DecisionStumps(2, ranges=(-2, 2))
+    certificate = vc.CertifiedVotingClassifier(stumps, random_state=0).fit(X, y).certificate_
+    assert not certificate.classes_declared
+    assert certificate.abstention_declared  # classifiers always answer
