@@ -5,7 +5,7 @@ Small files of every kind are made, damaged at random, and read by the command l
 traceback or a warning, an exit code that no damaged file explains, a death by signal, more time, more memory.
 
 Run it with ``python benchmarks/fuzz.py [--minutes 10] [--seed 0] [--keep FOLDER] [--only KIND]``. It exits
-with 1 if there are findings; their files are kept. POSIX only. A run of ten minutes goes through some ten
+with 1 if there are findings; their files are kept. POSIX only. A run of ten minutes goes through several
 thousand files.
 """
 

@@ -191,6 +191,12 @@ def test_damaged_npy_headers(tmp_path):
         read_votes(tmp_path / "v.npy", label=0)
 
 
+def test_npy_headers_as_python_2_wrote_them(tmp_path):
+    """They are read, without a warning."""
+    (tmp_path / "v.npy").write_bytes(npy("(2L, 2L)", data=b"\0\1\1\0"))
+    assert read_votes(tmp_path / "v.npy", label=0).ballots.n_rows == 2
+
+
 @pytest.mark.parametrize("point", [0x110000, 0xFFFFFFFF, 0xD800])
 def test_text_that_is_no_unicode(tmp_path, point):
     text = np.array([["no", "yes"], ["yes", "no"]])

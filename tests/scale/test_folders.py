@@ -129,3 +129,16 @@ def test_what_is_no_folder_of_votes_is_refused(tmp_path):
         read_ballots(tmp_path)
     with pytest.raises(TypeError, match="the name of the labels"):
         read_ballots(tmp_path, Y)
+
+
+def test_parquet_with_text_that_is_no_unicode(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    words = pa.array(["nope", "yes"] * 30)
+    options = {"compression": "none", "use_dictionary": False}
+    parquet.write_table(pa.table([words, words], names=["a", "y"]), tmp_path / "v.parquet", **options)
+    content = (tmp_path / "v.parquet").read_bytes()
+    (tmp_path / "v.parquet").write_bytes(content.replace(b"nope", b"n\xffpe"))
+    with pytest.raises(ValueError, match=r"v\.parquet is not a parquet file that can be read: .*UTF8"):
+        read_ballots(tmp_path, "y")

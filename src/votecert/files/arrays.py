@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import os
 import sys
+import warnings
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,19 +34,17 @@ Array = npt.NDArray[Any]
 
 def load_npy(path: Path) -> Array:
     """Map a plain array into memory; it is read only where it is used."""
-    try:
+    with _refusing(path, "npy"):
         with path.open("rb") as file:
             _check_header(file, str(path), None)
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
         _check_text(array)
         return array
-    except Exception as error:
-        raise _refusal(path, "npy", error) from None
 
 
 def load_npz(path: Path) -> dict[str, Array]:
     """The arrays of an npz file, after checking what each of them claims to be."""
-    try:
+    with _refusing(path, "npz"):
         with zipfile.ZipFile(path) as archive:
             members, unpacked = archive.infolist(), 0
             if len(members) > MOST_ARRAYS:
@@ -59,8 +60,6 @@ def load_npz(path: Path) -> dict[str, Array]:
         for array in loaded.values():
             _check_text(array)
         return loaded
-    except Exception as error:
-        raise _refusal(path, "npz", error) from None
 
 
 def find_new_votes(arrays: dict[str, Array], source: str) -> Array:
@@ -161,9 +160,17 @@ def _check_text(array: Array) -> None:
             raise ValueError("it holds text with characters that there are none of.")
 
 
-def _refusal(path: Path, kind: str, error: Exception) -> Exception:
-    """What to raise for whatever a damaged file led to; a system that refuses the file speaks for itself."""
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
-        return error
-    text = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-    return ValueError(f"{path} is not an {kind} file that can be read: {text}.")
+@contextmanager
+def _refusing(path: Path, kind: str) -> Iterator[None]:
+    """Refuse the file in a sentence, whatever its damage leads to."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of headers as Python 2 wrote them, which are read
+            yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the system refuses it, and says why
+        text = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        raise ValueError(f"{path} is not an {kind} file that can be read: {text}.") from None

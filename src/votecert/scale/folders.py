@@ -70,8 +70,21 @@ def _from_parquet(files: list[Path], label: str | None, n_rows: int) -> Blocks:
             voters = voters or names
             if names != voters:
                 raise ValueError(f"{file} and {files[0]} have different columns: each voter needs its own.")
-            for batch in opened.iter_batches(n_rows):
+            for batch in _batches(opened, n_rows, file):
                 yield batch.select(voters), batch.column(label)
+
+
+def _batches(opened: Any, n_rows: int, file: Path) -> Iterator[Any]:
+    """The rows of a parquet file; text that is no Unicode is found here, where the file is known."""
+    from pyarrow import ArrowException
+
+    try:
+        for batch in opened.iter_batches(n_rows):
+            batch.validate(full=True)
+            yield batch
+    except (ArrowException, OSError) as error:
+        first_line = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(f"{file} is not a parquet file that can be read: {first_line}.") from None
 
 
 def _from_npz(files: list[Path], label: str | None, n_rows: int) -> Blocks:
