@@ -36,7 +36,7 @@ SMALL = RandomForestClassifier(5, random_state=0)
         CertifiedVotingClassifier(SMALL, voting="soft", random_state=0),
         CertifiedVotingClassifier(SMALL, objective="uniform", random_state=0),
         CertifiedVotingClassifier(SMALL, prior="oob", random_state=0),
-        CertifiedVotingClassifier(SMALL, objective="f2", prior="cv", random_state=0),
+        CertifiedVotingClassifier(SMALL, objective="fo", prior="cv", random_state=0),
         CertifiedVotingClassifier(DecisionStumps(2), random_state=0),
         CertifiedVotingClassifier(DecisionStumps(2, ranges=(-10, 10)), random_state=0),
     ]

@@ -12,8 +12,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
+from jury_file import jury
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -103,24 +103,8 @@ def run(start) -> Callable[..., tuple[int, str, str]]:
     return finish
 
 
-def jury(n_rows: int = 400, seed: int = 0) -> str:
-    """Three judges of differing quality, one of whom sometimes fails, and a person who knows better."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(2, size=n_rows)
-    lines = ["question,alice,bob,carol,region,human"]
-    for row, label in enumerate(truth):
-        votes = [("bad", "good")[label ^ (rng.random() > skill)] for skill in (0.95, 0.85, 0.7)]
-        if rng.random() < 0.1:
-            votes[2] = ""
-        lines.append(f"q{row},{','.join(votes)},{('eu', 'us')[row % 3 == 0]},{('bad', 'good')[label]}")
-    return "\n".join(lines) + "\n"
-
-
 @pytest.fixture
 def votes(tmp_path) -> str:
     """Name of a csv file with a jury's votes."""
     (tmp_path / "votes.csv").write_text(jury())
     return "votes.csv"
-
-
-ROWS = ("--label", "human", "--ignore", "question,region")

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 import pytest
-from conftest import ROWS, jury
+from jury_file import ROWS, jury
 
 import votecert as vc
 from votecert.files import read_votes

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import ROWS
+from jury_file import ROWS
 
 import votecert as vc
 from votecert.certificate.serial import digest

@@ -8,7 +8,7 @@ import sys
 import zlib
 
 import pytest
-from conftest import ROWS
+from jury_file import ROWS
 from test_cli_process import posix
 
 from votecert.cli import app as cli_app

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import ROWS
+from jury_file import ROWS
 
 import votecert as vc
 from votecert.files import read_votes

@@ -15,7 +15,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import ROWS, jury
+from jury_file import ROWS, jury
 
 import votecert as vc
 

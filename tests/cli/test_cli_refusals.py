@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROWS
+from jury_file import ROWS
 
 FILES = {
     "empty.csv": b"",
