@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from votecert.ballots import Ballots
+from votecert.rows.ballots import Ballots
 
 N_VOTERS = 100
 

@@ -23,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, Evaluation
 from votecert.learning.adam import adam
 from votecert.learning.learn import learn
 from votecert.learning.smooth import minimise
+from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 NAMES = {"fo": "FO", "so": "SO", "bin": "Bin", "f2": "f2", "cctnd": "CCTND", "ccpbb": "CCPBB"}

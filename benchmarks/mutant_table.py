@@ -38,12 +38,12 @@ DIVERGENCES = ("tests/numerics/test_divergences.py",)
 ARITHMETIC = ("tests/numerics/test_arithmetic.py",)
 PRIOR = ("tests/bounds/test_occam_prior.py",)
 LEAKS = ("tests/learning/test_leaks.py",)
-SPLITTING = ("tests/test_splitting.py",)
+SPLITTING = ("tests/classifier/test_classifier_rows.py",)
 GROUPS = ("tests/certificate/test_groups.py",)
 LEVELS = ("tests/certificate/test_levels.py",)
 VERIFY = ("tests/certificate/test_verification.py",)
-BLOCKS = ("tests/scale/test_growing_labels.py",)
-FILES = ("tests/files/test_many_labels.py",)
+BLOCKS = ("tests/rows/blocks/test_growing_labels.py",)
+FILES = ("tests/rows/files/test_many_labels.py",)
 PREDICTOR = ("tests/certificate/test_predictor.py",)
 OUT_OF_BAG = ("tests/bounds/test_formulas.py", "-k", "out_of_bag")
 PLANNING = ("tests/test_planning.py",)
@@ -235,7 +235,7 @@ MUTANTS = (
         formulas("ccpbb"),
     ),
     Mutant(
-        "bounds/_tallies.py",
+        "bounds/tallies.py",
         "unbiased = self.rows_of_pairs / np.maximum(1, self.rows_of_pairs - 1)",
         "unbiased = 1.0",
         "`ccpbb` takes the biased variance",
@@ -512,35 +512,35 @@ MUTANTS = (
         LEAKS,
     ),
     Mutant(
-        "_split.py",
+        "rows/split.py",
         "PCG64(seed).advance(start)",
         "PCG64(seed).advance(0)",
         "every block of rows has the same fitting part",
         BLOCKS,
     ),
     Mutant(
-        "_splitting.py",
+        "classifier/rows.py",
         "ask(fitting[fold != held_out], fitting[fold == held_out])",
         "ask(fitting, fitting[fold == held_out])",
         "out-of-fold votes are of members that saw the fold",
         SPLITTING,
     ),
     Mutant(
-        "_splitting.py",
+        "classifier/rows.py",
         "np.sort(order[n_fit:])",
         "np.sort(order[n_fit - 1 :])",
         "a row that members are fitted on certifies them",
         SPLITTING,
     ),
     Mutant(
-        "classifier.py",
+        "classifier/estimator.py",
         "(everything,) * 2 if fixed else self._split(y, random, params)",
         "(everything,) * 2",
         "the classifier certifies on its fitting rows",
         ("tests/learning/test_leaks.py", "-k", "classifier"),
     ),
     Mutant(
-        "_splitting.py",
+        "classifier/rows.py",
         "return not estimator.depends_on_rows",
         "return True",
         "stumps with thresholds from the rows count as fixed",
@@ -548,70 +548,70 @@ MUTANTS = (
     ),
     # certificates
     Mutant(
-        "certificate/maker.py",
+        "certificate/make.py",
         '{**learning, "split": 0.0}',
         "{**learning}",
         "grouped certificates have a list fitted on rows that then certify it",
         GROUPS,
     ),
     Mutant(
-        "certificate/maker.py",
+        "certificate/make.py",
         "share, found = delta / len(masks), None",
         "share, found = delta, None",
         "every group spends all of delta",
         GROUPS,
     ),
     Mutant(
-        "certificate/maker.py",
+        "certificate/make.py",
         "maker.at(method, found, share)",
         "maker.at(method, found, delta)",
         "a learned vote's groups are computed with all of delta",
         GROUPS,
     ),
     Mutant(
-        "certificate/certifying.py",
+        "certificate/_certify.py",
         "share = delta / len(methods)",
         "share = delta",
         "the best of three bounds costs nothing",
         LEVELS,
     ),
     Mutant(
-        "certificate/certifying.py",
+        "certificate/_certify.py",
         "share = delta / sharing if simultaneous else delta",
         "share = delta",
         "bounds that hold together cost nothing",
         LEVELS,
     ),
     Mutant(
-        "certificate/maker.py",
+        "certificate/make.py",
         "best.ledger.items()} | others",
         "best.ledger.items()}",
         "the ledger hides the bounds that were tried",
         LEVELS,
     ),
     Mutant(
-        "certificate/record.py",
+        "certificate/certificate.py",
         '(method.id != "test-set" or origin == "fixed")',
         '(method.id != "test-set" or origin != "learned")',
         "the test-set bound of given weights is called a guarantee",
         LEVELS,
     ),
     Mutant(
-        "certificate/record.py",
+        "certificate/certificate.py",
         ", rounding=ROUND_CEILING)",
         ")",
         "printed risks are rounded down",
         LEVELS,
     ),
     Mutant(
-        "certificate/verification.py",
+        "certificate/verify.py",
         "BELOW_EXACT, BELOW_FLOAT64 = 1e-15",
         "BELOW_EXACT, BELOW_FLOAT64 = 1e-6",
         "a risk that is 1e-8 too low verifies",
         LEVELS,
     ),
     Mutant(
-        "certificate/verification.py",
+        "certificate/verify.py",
         "spent > certificate.delta * (1 + 1e-12)",
         "spent > certificate.delta * 2",
         "a ledger that spends too much verifies",
@@ -625,7 +625,7 @@ MUTANTS = (
         LEVELS,
     ),
     Mutant(
-        "certificate/verification.py",
+        "certificate/verify.py",
         "if number != told:",
         "if number < told:",
         "errors that are not those of the rows verify",
@@ -633,70 +633,70 @@ MUTANTS = (
     ),
     # labels, files, blocks
     Mutant(
-        "scale/counting.py",
+        "rows/blocks/counting.py",
         "for label in self.layout.labels), len(place)]",
         "for label in self.layout.labels), len(self.layout.labels)]",
         "an abstention becomes a vote when a later block adds labels",
         BLOCKS,
     ),
     Mutant(
-        "scale/counting.py",
+        "rows/blocks/counting.py",
         "bits_for(len(self.labels) + self.any_missing)",
         "bits_for(len(self.labels))",
         "abstentions of four-label blocks are read as the first label",
         BLOCKS,
     ),
     Mutant(
-        "scale/counting.py",
+        "rows/blocks/counting.py",
         "counts[keys] += part.counts",
         "counts[keys] = part.counts",
         "rows that occur in two blocks are counted once",
         BLOCKS,
     ),
     Mutant(
-        "scale/counting.py",
+        "rows/blocks/counting.py",
         "fitting[keys] += part.fitting",
         "fitting[keys] = part.fitting",
         "fitting rows of earlier blocks certify",
         BLOCKS,
     ),
     Mutant(
-        "files/stack.py",
+        "rows/files/buffer.py",
         "if len(self.book.labels) > 255",
         "if len(self.book.labels) > 256",
         "label 256 is read as missing",
         FILES,
     ),
     Mutant(
-        "files/stack.py",
+        "rows/files/buffer.py",
         "self.n_rows += len(votes)",
         "self.n_rows += len(votes) - (len(votes) > 1)",
         "the last row of every block is overwritten",
         FILES,
     ),
     Mutant(
-        "files/delimited.py",
+        "rows/files/delimited.py",
         "if pending:\n                self._add_entries(pending)",
         "if not pending:\n                self._add_entries(pending)",
         "rows at the end of a file with quotes are dropped",
         FILES,
     ),
     Mutant(
-        "_labels.py",
+        "rows/labels.py",
         "dtype = np.min_scalar_type(len(code_of))",
         "dtype = np.min_scalar_type(len(code_of) - 1)",
         "an abstention among 256 classes is read as the first class",
         FILES,
     ),
     Mutant(
-        "_labels.py",
+        "rows/labels.py",
         "out[rows][missing] = len(code_of)",
         "out[rows][missing] = 0",
         "a missing number is read as the first class",
         FILES,
     ),
     Mutant(
-        "_tables.py",
+        "rows/tables.py",
         "return [place[name] for name in voters]",
         "return sorted(place[name] for name in voters)",
         "voters in another order get each other's weights",
@@ -704,14 +704,14 @@ MUTANTS = (
     ),
     # the predictor
     Mutant(
-        "_patterns.py",
+        "rows/patterns.py",
         "-1 if fallback is None else fallback, totals.argmax(axis=1)",
         "0 if fallback is None else fallback, totals.argmax(axis=1)",
         "a row that nobody votes on counts as right for the first class",
         PREDICTOR,
     ),
     Mutant(
-        "_patterns.py",
+        "rows/patterns.py",
         "fallback, totals.argmax(axis=1))",
         "fallback, totals.shape[1] - 1 - totals[:, ::-1].argmax(axis=1))",
         "ties go to the last class",
@@ -732,7 +732,7 @@ MUTANTS = (
         PREDICTOR,
     ),
     Mutant(
-        "scores.py",
+        "rows/scores.py",
         "(totals.argmax(axis=1) != self.labels) | tied(totals)",
         "totals.argmax(axis=1) != self.labels",
         "soft votes that are tied count as right",
@@ -740,28 +740,28 @@ MUTANTS = (
     ),
     # out of bag, planning, command line
     Mutant(
-        "bounds/_tallies.py",
+        "bounds/tallies.py",
         "return int(self._rows_of_voters.min())",
         "return int(self._rows_of_voters.max())",
         "out of bag, m is the largest number of rows of a voter",
         OUT_OF_BAG,
     ),
     Mutant(
-        "bounds/_tallies.py",
+        "bounds/tallies.py",
         "return int(self.rows_of_pairs.min())",
         "return int(self.rows_of_pairs.max())",
         "out of bag, m is the largest number of rows of a pair",
         OUT_OF_BAG,
     ),
     Mutant(
-        "bounds/_tallies.py",
+        "bounds/tallies.py",
         "counts / np.maximum(rows, 1), 1.0)",
         "counts / np.maximum(rows, 1), 0.0)",
         "a voter without rows of its own has no errors",
         OUT_OF_BAG,
     ),
     Mutant(
-        "bounds/_tallies.py",
+        "bounds/tallies.py",
         "(self.ballots.codes[rows] != truth) & self._is_judged(rows)",
         "self.ballots.codes[rows] != truth",
         "out of bag, rows that a voter was fitted on count against it",

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from votecert.files import read_votes
+from votecert.rows.files import read_votes
 
 N_VOTERS = 100
 BLOCK = 50_000

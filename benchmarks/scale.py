@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 import votecert as vc
-from votecert.ballots import Ballots
-from votecert.scale import read_ballots
+from votecert.rows.ballots import Ballots
+from votecert.rows.blocks import read_ballots
 
 BLOCK = 1 << 20
 MILLION = 10**6

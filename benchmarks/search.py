@@ -21,10 +21,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, gammaln, psi, xlogy
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound
 from votecert.bounds.dirichlet import Dirichlet
 from votecert.bounds.dirichlet_margin import DirichletMargin
+from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 

@@ -34,11 +34,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from votecert.ballots import Ballots
 from votecert.learning.whole_votes import learn_occam
 from votecert.numerics.binomial import clopper_pearson_upper
-from votecert.stumps import DecisionStumps
-from votecert.voters import collect_votes
+from votecert.rows.ballots import Ballots
+from votecert.voters.collect import collect_votes
+from votecert.voters.stumps import DecisionStumps
 
 Array = np.ndarray[Any, Any]
 

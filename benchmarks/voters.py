@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
-from votecert.voters import collect_votes
+from votecert.voters.collect import collect_votes
 
 
 def best_times(jobs: list[Callable[[], object]], repeats: int) -> np.ndarray:

@@ -19,8 +19,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from votecert import Certificate, CertifiedVotingClassifier, DecisionStumps, collect_votes
+from votecert.certificate.out_of_bag import certify_oob
 from votecert.datasets import load
-from votecert.oob import certify_oob
 
 DELTA = 0.1
 DRAWS = 10

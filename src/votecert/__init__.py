@@ -7,10 +7,10 @@ A certificate is an upper bound on the true error of a weighted majority vote th
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from votecert.ballots import Ballots
     from votecert.bounds import BOUNDS
     from votecert.certificate import Certificate, CertificateTable, certify, compare
-    from votecert.classifier import CertifiedVotingClassifier
+    from votecert.certificate.out_of_bag import certify_oob
+    from votecert.classifier.estimator import CertifiedVotingClassifier
     from votecert.display import (
         BoundComparisonDisplay,
         CertificateCurveDisplay,
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
         WeightsDisplay,
     )
     from votecert.learning.learn import learn
-    from votecert.oob import certify_oob
     from votecert.planning import certificate_curve, rows_needed
-    from votecert.scale import read_ballots
-    from votecert.stumps import DecisionStumps, paper_forest
-    from votecert.voters import collect_scores, collect_votes, out_of_bag_votes, voter_classes
+    from votecert.rows.ballots import Ballots
+    from votecert.rows.blocks import read_ballots
+    from votecert.voters.collect import collect_scores, collect_votes, out_of_bag_votes, voter_classes
+    from votecert.voters.stumps import DecisionStumps, paper_forest
 else:
     # Each name is loaded when it is first used: SciPy and scikit-learn take two seconds, which `votecert
     # --help` can do without, and certifying votes from a file can do without scikit-learn.
     _HOMES = {
-        "ballots": ["Ballots"],
+        "rows.ballots": ["Ballots"],
         "bounds": ["BOUNDS"],
         "certificate": ["Certificate", "CertificateTable", "certify", "compare"],
-        "classifier": ["CertifiedVotingClassifier"],
+        "classifier.estimator": ["CertifiedVotingClassifier"],
         "display": [
             "BoundComparisonDisplay",
             "CertificateCurveDisplay",
@@ -38,11 +38,11 @@ else:
             "WeightsDisplay",
         ],
         "learning.learn": ["learn"],
-        "oob": ["certify_oob"],
+        "certificate.out_of_bag": ["certify_oob"],
         "planning": ["certificate_curve", "rows_needed"],
-        "scale": ["read_ballots"],
-        "stumps": ["DecisionStumps", "paper_forest"],
-        "voters": ["collect_scores", "collect_votes", "out_of_bag_votes", "voter_classes"],
+        "rows.blocks": ["read_ballots"],
+        "voters.stumps": ["DecisionStumps", "paper_forest"],
+        "voters.collect": ["collect_scores", "collect_votes", "out_of_bag_votes", "voter_classes"],
     }
 
     def __getattr__(name):

@@ -16,9 +16,9 @@ from scipy.special import bdtrik
 
 from votecert.bounds.occam import Occam
 from votecert.bounds.occam_prior import log_of_reciprocal
-from votecert.inputs import check_delta
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper, log_binomial_cdf
+from votecert.rows.read import check_delta
 
 MOST_ROWS = 10**12
 """Plans that take more rows are refused."""

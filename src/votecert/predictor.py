@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from votecert._labels import encode_votes
-from votecert._patterns import Codes, total_votes, winners
-from votecert.scores import soft_totals, soft_winners
+from votecert.rows.labels import encode_votes
+from votecert.rows.patterns import Codes, total_votes, winners
+from votecert.rows.scores import soft_totals, soft_winners
 
 SCALE = 2.0**52
 """Real weights become whole numbers at this scale: their rounding moves no margin by more than d 2^-53."""

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import binom
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound
 from votecert.numerics import clopper_pearson_upper
+from votecert.rows.ballots import Ballots
 
 NEVER = 1e-9
 """Chance that a statistical check of a valid bound fails."""

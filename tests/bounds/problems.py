@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from votecert.ballots import Ballots
+from votecert.rows.ballots import Ballots
 
 
 @dataclass(frozen=True)

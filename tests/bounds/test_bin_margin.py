@@ -12,9 +12,9 @@ import pytest
 from problems import ballots, independent, weights
 from scipy.stats import binom
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
 from votecert.bounds.bin_margin import BinMargin
+from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 

@@ -11,9 +11,9 @@ import pytest
 from checks import check_envelope, check_rounding
 from problems import PROBLEMS, WEIGHTS, Problem, ballots, independent, problem, weights
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, UnsupportedProblemError
 from votecert.predictor import scaled_votes
+from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 GUARANTEED = [name for name, bound in BOUNDS.items() if bound.is_guarantee]

@@ -12,7 +12,6 @@ import pytest
 from problems import Problem, ballots, weights
 from scipy.special import betainc, betaincinv
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
 from votecert.bounds._centres import Surroundings, centre_of, centres, distance
 from votecert.bounds._row_losses import EXPONENTS, RowVotes, mean_loss_upper
@@ -21,6 +20,7 @@ from votecert.bounds._subset_sums import smallest_winning_weight
 from votecert.bounds.dirichlet import Dirichlet
 from votecert.numerics import beta_cdf, dirichlet_kl, log_maurer, mixture_inverse
 from votecert.numerics.arithmetic import OUTWARD
+from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 FACTOR_TWO, STOCHASTIC = BOUNDS["f2"], BOUNDS["dirichlet-stochastic"]

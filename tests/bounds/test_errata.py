@@ -9,12 +9,12 @@ import pytest
 from scipy.special import betainc
 from scipy.stats import binom
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
 from votecert.bounds.dirichlet_margin import DirichletMargin, DirichletMarginPublished
 from votecert.bounds.dirichlet_stochastic import DirichletStochastic, DirichletStochasticPublished
 from votecert.bounds.gibbs import Binomial
 from votecert.numerics import dirichlet_kl, dirichlet_tail
+from votecert.rows.ballots import Ballots
 
 # Which of ten trees are right (bits) on 122 rows of Haberman's survival data, with counts, and the weights
 # that the first-order bound led to in the paper's own program.

@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
 from votecert.bounds._margin_grid import margin_errors
 from votecert.bounds.occam import MEMBERS, whole_choice
+from votecert.rows.ballots import Ballots
 
 pytest.importorskip("mpmath")
 

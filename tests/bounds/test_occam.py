@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from votecert._split import in_fitting_part
-from votecert.ballots import Ballots
 from votecert.bounds.base import Terms
 from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, roundings, whole_choice
 from votecert.bounds.occam_prior import OccamPrior
 from votecert.learning.whole_votes import learn_occam
 from votecert.numerics.arithmetic import exact
 from votecert.numerics.binomial import clopper_pearson_upper
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores
+from votecert.rows.split import in_fitting_part
 
 SPLIT = {"list": "split", "split": 0.25, "seed": 0}
 

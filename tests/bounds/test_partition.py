@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from problems import ballots, independent, weights
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS
 from votecert.bounds.partition import Partition
 from votecert.numerics import beta_cdf, log_maurer
+from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 CATEGORICAL, DIRICHLET = Partition(family="categorical"), Partition(family="dirichlet")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from votecert.ballots import Ballots
-from votecert.bounds._tallies import OutOfBagTallies, Tallies
+from votecert.bounds.tallies import OutOfBagTallies, Tallies
+from votecert.rows.ballots import Ballots
 
 
 @pytest.mark.parametrize("kind", [Tallies, OutOfBagTallies])

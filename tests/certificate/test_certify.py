@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import votecert as vc
 from votecert.bounds.gibbs import Binomial
-from votecert.certificate.certifying import LEARNING_OPTIONS
+from votecert.certificate._certify import LEARNING_OPTIONS
 from votecert.numerics import clopper_pearson_upper
 
 CLASSES = ["ham", "spam"]

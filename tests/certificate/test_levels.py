@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import votecert as vc
-from votecert.certificate.record import rounded_up
+from votecert.certificate.certificate import rounded_up
 
 THETA = [0.4, 0.3, 0.2, 0.1]
 

@@ -9,8 +9,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import votecert as vc
-from votecert.ballots import Ballots
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores
 
 rng = np.random.default_rng(0)
 Y = rng.integers(2, size=120)

@@ -11,9 +11,9 @@ import pytest
 
 import votecert as vc
 from votecert.bounds.partition import Partition
-from votecert.certificate.serial import digest
+from votecert.certificate.json import digest
 from votecert.numerics.arithmetic import OUTWARD
-from votecert.scores import Scores
+from votecert.rows.scores import Scores
 
 
 def data(m=300):

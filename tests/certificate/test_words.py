@@ -8,7 +8,7 @@ import pytest
 import votecert as vc
 from votecert.bounds.dirichlet import Dirichlet
 from votecert.bounds.partition import Partition
-from votecert.certificate.record import rounded_up
+from votecert.certificate.certificate import rounded_up
 from votecert.report.text import limit
 
 

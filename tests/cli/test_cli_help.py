@@ -54,7 +54,7 @@ def test_documentation_names_commands_and_options_that_exist(helps):
 
 
 def test_the_runner_of_the_paper_says_where_it_keeps_votes(invoke):
-    from votecert.paper.loading import cache_folder
+    from votecert.paper.load import cache_folder
 
     assert cache_folder().name == "votecert"
     assert "votecert/votes in the user's cache" in " ".join(invoke("paper", "run", "--help").stdout.split())

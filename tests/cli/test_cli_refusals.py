@@ -111,7 +111,7 @@ def test_arrays_of_objects(invoke, tmp_path):
 
 
 def test_outputs_are_checked_before_the_work(invoke, votes, tmp_path, monkeypatch):
-    monkeypatch.setattr("votecert.cli.certifying.read_rows", None)
+    monkeypatch.setattr("votecert.cli.certify.read_rows", None)
     done = invoke("certify", votes, *ROWS, "--json", "nowhere/c.json")
     assert done.exit_code == 2
     assert "nowhere does not exist" in done.stderr

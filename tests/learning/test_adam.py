@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, UnsupportedProblemError
 from votecert.learning._smooth_descent import Descent, Point
-from votecert.learning._watch import mark_interrupted
 from votecert.learning.adam import Batch, Schedule, Steps, _at, _started, adam
+from votecert.learning.budget import mark_interrupted
 from votecert.learning.smooth import minimise
+from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 

@@ -5,10 +5,9 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
-from votecert.ballots import Ballots
 from votecert.bounds.occam import MEMBERS
-from votecert.learning._electorate import electorate
-from votecert.learning._soft_electorate import SoftElectorate
+from votecert.learning._error_counter import error_counter
+from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.learning._stacking import (
     PENALTIES,
     Penalty,
@@ -21,7 +20,8 @@ from votecert.learning._stacking import (
 from votecert.learning._starts import log_odds_weights
 from votecert.learning.fitted_list import RESOLUTION, fit_list, whole_numbers
 from votecert.learning.learn import learn
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores
 
 
 def jury(m: int, accuracies, n_classes: int = 2, seed: int = 0):
@@ -32,7 +32,7 @@ def jury(m: int, accuracies, n_classes: int = 2, seed: int = 0):
 
 
 def voters(m: int, accuracies, n_classes: int = 2, seed: int = 0):
-    return electorate(Ballots.from_votes(*jury(m, accuracies, n_classes, seed), classes=range(n_classes)))
+    return error_counter(Ballots.from_votes(*jury(m, accuracies, n_classes, seed), classes=range(n_classes)))
 
 
 def test_losses_have_their_gradients():
@@ -78,7 +78,7 @@ def test_agrees_with_another_solver():
     votes, y = jury(2000, [0.8, 0.6, 0.5, 0.4])
     signs = 2.0 * votes - 1
     other = LogisticRegression(C=1 / (2000 * 0.01), fit_intercept=False, tol=1e-8).fit(signs, y)
-    problem = stacking_problem(electorate(Ballots.from_votes(votes, y)))
+    problem = stacking_problem(error_counter(Ballots.from_votes(votes, y)))
     constants = problem.penalised < 1
     problem.design[:, constants] = 0  # no intercept here
     (x,) = stacking_path(problem, [Penalty(l2=0.01)])
@@ -94,14 +94,14 @@ def test_some_class_has_no_constant_votes():
     rng = np.random.default_rng(0)
     y = (rng.random(600) < 0.8).astype(int)
     ballots = Ballots.from_votes(np.where(rng.random((600, 5)) < 0.7, y[:, None], 1 - y[:, None]), y)
-    for weights in stacking_weights(electorate(ballots)):
+    for weights in stacking_weights(error_counter(ballots)):
         assert weights[5:].min() == 0.0
     assert weights[6] > 0  # class 1 is common
 
 
 def test_log_odds_of_voters_that_may_abstain():
     votes = [[0, 0], [1, None], [1, 1], [0, 1]] * 4
-    weights = log_odds_weights(electorate(Ballots.from_votes(votes, [0, 1, 1, 1] * 4, classes=[0, 1])))
+    weights = log_odds_weights(error_counter(Ballots.from_votes(votes, [0, 1, 1, 1] * 4, classes=[0, 1])))
     np.testing.assert_allclose(weights, [np.log(13 / 5), np.log(13 / 1), 0, 0])
 
 
@@ -129,13 +129,13 @@ def test_members_of_soft_votes_and_of_abstaining_ones():
     y = rng.integers(3, size=300)
     scores = rng.dirichlet(np.ones(3), size=(300, 4)) + 0.5 * np.eye(3)[y][:, None]
     soft = Scores.from_scores(scores, y)
-    for votes in fit_list(SoftElectorate(soft)).values():
+    for votes in fit_list(SoftErrorCounter(soft)).values():
         assert soft.errors(votes[:4], votes[4:]) < 100
     votes, y = jury(300, [0.9, 0.8, 0.7])
     table = votes.astype(object)
     table[rng.random(votes.shape) < 0.2] = None
     ballots = Ballots.from_votes(table, y, classes=[0, 1])
-    for member in fit_list(electorate(ballots)).values():
+    for member in fit_list(error_counter(ballots)).values():
         assert ballots.errors(member[:3], member[3:]) < 100
 
 
@@ -161,7 +161,7 @@ def test_constants_fitted_out_of_bag_are_those_of_the_vote_of_everybody():
 
     def constant(ballots, **options):
         """Votes of the constants in proportion to those of the voters."""
-        member = fit_list(electorate(ballots), **options)["stacking L2 0.1"]
+        member = fit_list(error_counter(ballots), **options)["stacking L2 0.1"]
         return member[40:].sum() / member[:40].sum(), whole.errors(member[:40], member[40:])
 
     right, fewest = constant(whole)
@@ -178,7 +178,7 @@ def test_the_best_single_voter_out_of_bag_is_the_best_when_asked():
     votes, y = jury(3000, [0.8, 0.6, 0.6])
     table = votes.astype(object)
     table[rng.random(3000) < 0.7, 0] = None  # the best was asked least
-    voters = electorate(Ballots.from_votes(table, y, classes=[0, 1]))
+    voters = error_counter(Ballots.from_votes(table, y, classes=[0, 1]))
     assert fit_list(voters, missing_is_unasked=True)["best single"].tolist() == [1, 0, 0, 0, 0]
     assert fit_list(voters)["best single"][0] == 0  # it would be silent, that is wrong, where it abstains
 
@@ -189,9 +189,9 @@ def test_learning_knows_out_of_bag_votes_from_abstentions(monkeypatch):
     table[::3, 0] = None
     told = []
 
-    def record(electorate, watch, *, missing_is_unasked):
+    def record(error_counter, budget, *, missing_is_unasked):
         told.append(missing_is_unasked)
-        return fit_list(electorate, watch, missing_is_unasked=missing_is_unasked)
+        return fit_list(error_counter, budget, missing_is_unasked=missing_is_unasked)
 
     monkeypatch.setattr("votecert.learning.fitted_list.fit_list", record)
     learn(votes[300:], y[300:], prior_votes=table[:300], prior_y=y[:300])
@@ -254,6 +254,6 @@ def test_fits_do_not_depend_on_the_order_of_the_rows():
     votes, y = jury(500, np.linspace(0.1, 0.7, 12), 3)
     order = np.random.default_rng(1).permutation(500)
     one, other = (
-        fit_list(electorate(Ballots.from_votes(v, t))) for v, t in ((votes, y), (votes[order], y[order]))
+        fit_list(error_counter(Ballots.from_votes(v, t))) for v, t in ((votes, y), (votes[order], y[order]))
     )
     assert all(np.array_equal(one[name], other[name]) for name in MEMBERS)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import votecert as vc
-from votecert._split import in_fitting_part
-from votecert.ballots import Ballots
 from votecert.learning import fitted_list, whole_votes
-from votecert.scale.spilled import SpilledBallots
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.blocks.spilled import SpilledBallots
+from votecert.rows.scores import Scores
+from votecert.rows.split import in_fitting_part
 
 M, D = 400, 6
 FITS = in_fitting_part(M, 0.25, 0)
@@ -108,7 +108,7 @@ def fitted(monkeypatch):
     monkeypatch.setattr(whole_votes._Learner, "fit_list", record)
     monkeypatch.setattr(whole_votes._Learner, "search_whole_votes", lambda learner: None)
     monkeypatch.setattr(whole_votes._Learner, "result", lambda learner: None)
-    monkeypatch.setattr(whole_votes.Watch, "marked", lambda watch, found: found, raising=False)
+    monkeypatch.setattr(whole_votes.Budget, "marked", lambda budget, found: found, raising=False)
 
     def learned(rows, **options):
         whole_votes.learn_occam(rows, 0.05, **options)

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, Bound, Evaluation, UnsupportedProblemError
-from votecert.bounds._tallies import Tallies
 from votecert.bounds.base import Objective
 from votecert.bounds.dirichlet import Dirichlet
+from votecert.bounds.tallies import Tallies
 from votecert.learning import _smooth_starts as starts
-from votecert.learning._coordinates import coordinates_of, gradient_at, weights_at
 from votecert.learning._smooth_descent import Descent, neighbours
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
-from votecert.learning._watch import mark_interrupted
+from votecert.learning.budget import mark_interrupted
+from votecert.learning.coordinates import coordinates_of, gradient_at, weights_at
 from votecert.learning.smooth import minimise
+from votecert.rows.ballots import Ballots
 
 SMOOTH = {name: bound for name, bound in BOUNDS.items() if bound.differentiable}
 DIFFERENT = [

@@ -6,18 +6,18 @@ import math
 import numpy as np
 import pytest
 
-from votecert._split import in_fitting_part
-from votecert.ballots import Ballots
 from votecert.bounds.occam import MEMBERS, Occam
 from votecert.learning import whole_votes
+from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
-from votecert.learning._electorate import electorate
-from votecert.learning._judge import Judge
+from votecert.learning._error_counter import error_counter
 from votecert.learning._prior_scores import PriorScores
-from votecert.learning._watch import Watch
+from votecert.learning.budget import Budget
 from votecert.learning.whole_votes import learn_occam
 from votecert.numerics.binomial import clopper_pearson_upper
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores
+from votecert.rows.split import in_fitting_part
 
 
 def jury(m: int, accuracies, n_classes: int = 2, seed: int = 0):
@@ -47,9 +47,9 @@ def test_within_a_percent_of_the_best_of_all_votes(d, seed, n_classes):
     accuracies = rng.uniform(0.2, 0.9, d) if seed % 2 else np.r_[0.9, 0.8, rng.uniform(0, 0.3, d - 2)]
     ballots = ballots_of(*jury(m, accuracies, n_classes, seed))
     votes = every_vote(d, n_classes, most=7, most_offset=2 if d == 6 else 6)
-    judge = Judge(m, math.log(0.05))
-    errors = electorate(ballots).errors_of_many(votes)
-    best = judge.best(errors, PriorScores(Occam().prior, d, n_classes).of_many(votes), below=1.0)
+    criterion = Criterion(m, math.log(0.05))
+    errors = error_counter(ballots).errors_of_many(votes)
+    best = criterion.best(errors, PriorScores(Occam().prior, d, n_classes).of_many(votes), below=1.0)
     found = learn_occam(ballots, 0.05, split=0)
     assert best is None or found.risk <= 1.01 * best[1]
 
@@ -60,7 +60,7 @@ def test_two_voters_at_once_where_one_does_not_help(n_classes):
     ballots = ballots_of(*jury(2000, [0.8] * 3 + [0.0] * 20, n_classes))
     found: list[FoundVote] = []
     scores = PriorScores(Occam().prior, 23, n_classes)
-    descent = Descent(electorate(ballots), scores, Judge(2000, math.log(0.05)), Watch(), found)
+    descent = Descent(error_counter(ballots), scores, Criterion(2000, math.log(0.05)), Budget(), found)
     descent.run(np.eye(1, 23 + n_classes, dtype=np.int64), 1)
     assert len(found) == 1
     descent.polish()

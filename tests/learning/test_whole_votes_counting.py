@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from votecert._patterns import content_sample
-from votecert.ballots import Ballots
-from votecert.learning._electorate import BinaryElectorate, PluralElectorate, electorate
-from votecert.learning._judge import Judge
-from votecert.learning._soft_electorate import SoftElectorate
+from votecert.learning._criterion import Criterion
+from votecert.learning._error_counter import BinaryErrorCounter, MulticlassErrorCounter, error_counter
+from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.numerics.binomial import clopper_pearson_upper
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import content_sample
+from votecert.rows.scores import Scores
 
 STEPS = (-2, -1, 1, 2)
 
@@ -57,7 +57,7 @@ KINDS = {
 @given(seed=st.integers(0, 10_000))
 def test_every_way_of_counting_agrees(kind, seed):
     rows = KINDS[kind](seed % 100)
-    counter = SoftElectorate(rows) if isinstance(rows, Scores) else electorate(rows)
+    counter = SoftErrorCounter(rows) if isinstance(rows, Scores) else error_counter(rows)
     d, c = rows.n_voters, rows.n_classes
     vote = np.random.default_rng(seed).integers(0, 4, d + c)
     vote[seed % d] += 1
@@ -79,8 +79,8 @@ def test_every_way_of_counting_agrees(kind, seed):
 @given(seed=st.integers(0, 10_000), steps=st.sampled_from([(1, 1), (1, -1), (-1, -1)]))
 def test_pairs_by_one_matrix_product(seed, steps):
     ballots = some_ballots(seed % 100, 2, abstain=False)
-    counter = electorate(ballots)
-    assert isinstance(counter, BinaryElectorate)
+    counter = error_counter(ballots)
+    assert isinstance(counter, BinaryErrorCounter)
     vote = np.random.default_rng(seed).integers(2, 5, 7)
     who = np.array([0, 1, 2, 4, 5, 6])
     found = counter.errors_after_pairs(counter.tally(vote), steps, who)
@@ -94,15 +94,15 @@ def test_pairs_by_one_matrix_product(seed, steps):
 
 def test_voter_records_with_abstentions():
     ballots = Ballots.from_votes([[0, None], [1, 1], [0, 1], [0, None]], [0, 1, 1, 1], classes=[0, 1])
-    counter = electorate(ballots)
-    assert isinstance(counter, PluralElectorate)
+    counter = error_counter(ballots)
+    assert isinstance(counter, MulticlassErrorCounter)
     assert counter.voter_errors().tolist() == [2, 2]
     assert counter.votes_cast().tolist() == [4, 2]
 
 
 def test_weights_of_columns_go_to_voters_and_constants():
     ballots = Ballots.from_votes([[0, 0, 1], [0, 0, 0], [0, 0, 1]], [0, 1, 0], classes=[0, 1])
-    counter = electorate(ballots)
+    counter = error_counter(ballots)
     weights = np.zeros(counter.n_columns)
     weights[counter.column_of[0]], weights[counter.column_of[2]] = 2.0, 3.0
     # voters 0 and 1 always say 0, as the constant of class 0 does: it gets their weight
@@ -122,22 +122,22 @@ def test_sample_depends_on_contents_only():
 
 def test_judge_finds_the_smallest_bound():
     rng = np.random.default_rng(0)
-    judge = Judge(n_rows=300, log_share=np.log(0.02))
+    criterion = Criterion(n_rows=300, log_share=np.log(0.02))
     for _ in range(20):
         errors, log_priors = rng.integers(0, 120, (4, 9)), -rng.exponential(20, (4, 9))
         risks = clopper_pearson_upper(errors, 300, np.log(0.02) + log_priors)
-        index, risk = judge.best(errors, log_priors, below=1.0)
+        index, risk = criterion.best(errors, log_priors, below=1.0)
         assert risk == pytest.approx(risks.min(), rel=1e-12)
         assert risks.flat[index] == pytest.approx(risk, rel=1e-12)
-        assert judge.best(errors, log_priors, below=risks.min()) is None
+        assert criterion.best(errors, log_priors, below=risks.min()) is None
 
 
 def test_judge_of_a_sample_counts_errors_for_all_rows():
-    judge = Judge(n_rows=1000, log_share=np.log(0.05), scale=4.0)
-    assert judge.risk(25, 0.0) == pytest.approx(float(clopper_pearson_upper(100, 1000, np.log(0.05))))
+    criterion = Criterion(n_rows=1000, log_share=np.log(0.05), scale=4.0)
+    assert criterion.risk(25, 0.0) == pytest.approx(float(clopper_pearson_upper(100, 1000, np.log(0.05))))
 
 
 def test_rows_of_soft_votes_are_few_where_constants_would_fill_the_memory():
     scores = some_scores(0, 30)  # 4 voters, but 30 constants
-    assert SoftElectorate(scores, most_entries=34 * 30 * 7).values.shape == (7, 34, 30)
-    assert SoftElectorate(scores).n_rows == 50
+    assert SoftErrorCounter(scores, most_entries=34 * 30 * 7).values.shape == (7, 34, 30)
+    assert SoftErrorCounter(scores).n_rows == 50

@@ -12,9 +12,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from votecert.paper import catalogue, downloading, loading
+from votecert.paper import catalogue
+from votecert.paper import download as downloading
+from votecert.paper import load as loading
 from votecert.paper.catalogue import CATALOGUE, Entry, fingerprint
-from votecert.paper.downloading import DownloadError, download
+from votecert.paper.download import DownloadError, download
 from votecert.paper.formats import parse_idx, parse_libsvm, parse_numbers, unpacked
 
 CONTENT = bytes(range(256)) * 1000

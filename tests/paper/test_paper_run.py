@@ -16,15 +16,16 @@ import numpy as np
 import pytest
 
 import votecert as vc
-from votecert.learning import _watch
-from votecert.paper import comparison, protocol, running
+from votecert.learning import budget
+from votecert.paper import comparison, protocol
+from votecert.paper import run as running
 from votecert.paper.cells import Cell, Group, Panel, plan
 from votecert.paper.comparison import measure_panel, rows_at
-from votecert.paper.loading import load
-from votecert.paper.measuring import measure
+from votecert.paper.load import load
+from votecert.paper.measure import measure
 from votecert.paper.protocol import Votes, vote, votes_of
 from votecert.paper.results import ResultFiles, read_results
-from votecert.paper.running import missing, run
+from votecert.paper.run import missing, run
 
 
 @pytest.fixture(autouse=True)
@@ -272,16 +273,16 @@ def test_kill_loses_at_most_the_running_cell(tmp_path):
 
 SLOW_LEARNING = """
 import sys, time
-from votecert.learning import _watch
+from votecert.learning import budget
 
-tell = _watch.Watch.tell
+tell = budget.Budget.tell
 
 def slowly(*news, **more):
     print("learning", flush=True)
     time.sleep(0.3)
     tell(*news, **more)
 
-_watch.Watch.tell = slowly
+budget.Budget.tell = slowly
 from votecert.cli import main
 sys.exit(main())
 """
@@ -304,7 +305,7 @@ def test_an_interrupted_cell_is_no_result(objective, monkeypatch):
     def interrupted(*news, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_watch.Watch, "tell", interrupted)
+    monkeypatch.setattr(budget.Budget, "tell", interrupted)
     with pytest.raises(KeyboardInterrupt):
         measure(Cell(Group("haberman", "rf", 0), objective), small_votes())
 
@@ -312,7 +313,7 @@ def test_an_interrupted_cell_is_no_result(objective, monkeypatch):
 def test_a_cell_is_not_cut_short_by_time(monkeypatch):
     """However slow the machine is: results must not depend on it."""
     ticks = itertools.count(step=1000)
-    monkeypatch.setattr(_watch, "now", lambda: float(next(ticks)))
+    monkeypatch.setattr(budget, "now", lambda: float(next(ticks)))
     record = measure(Cell(Group("haberman", "rf", 0), "occam"), small_votes())
     monkeypatch.undo()
     again = measure(Cell(Group("haberman", "rf", 0), "occam"), small_votes())

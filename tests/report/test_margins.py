@@ -5,8 +5,8 @@ import pytest
 from report_cases import WEIGHTS, guarantee, learned, rows
 
 import votecert as vc
-from votecert.ballots import Ballots
 from votecert.report.margins import BINS, read_margins
+from votecert.rows.ballots import Ballots
 
 
 def totals(margins):

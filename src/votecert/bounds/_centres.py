@@ -13,9 +13,9 @@ from math import fsum
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds._row_losses import RowVotes
 from votecert.bounds.base import Choice, Floats
+from votecert.rows.ballots import Ballots
 
 DROPPED = (0.01, 0.1, 0.3)
 """Centres without the voters whose weight is below these shares of the mean weight."""

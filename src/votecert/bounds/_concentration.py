@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import Choice, Floats
 from votecert.bounds.kinds import Real
 from votecert.numerics import beta_cdf
+from votecert.rows.ballots import Ballots
 
 CONCENTRATIONS = (0.1, 1e8)
 """Default range of K. Beyond it the divergence outweighs anything that is gained."""

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import MARGIN_SLACK, Bound, Floats, Terms
+from votecert.rows.ballots import Ballots
 
 MARGINS = tuple(0.4 * 1.6**-j for j in range(14))
 """Few margins suffice because the bounds change slowly in them: a ratio of 1.6 costs a few percent."""

@@ -24,10 +24,10 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import MARGIN_SLACK, Floats
 from votecert.numerics import beta_cdf
 from votecert.numerics._arrays import in_blocks
+from votecert.rows.ballots import Ballots
 
 Indices: TypeAlias = NDArray[np.intp]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from votecert.ballots import Ballots
 from votecert.bounds._row_losses import NEGLIGIBLE, RowVotes
 from votecert.bounds.base import Floats
 from votecert.numerics import beta_cdf_gradient
+from votecert.rows.ballots import Ballots
 
 NODES = 257
 """Nodes of the table that stands for the loss when there are many more rows than that."""

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from votecert.ballots import Ballots
 from votecert.bounds._row_losses import Indices
 from votecert.bounds.base import MARGIN_SLACK, Floats
+from votecert.rows.ballots import Ballots
 
 FEW_VOTERS = 8
 """Up to so many voters, learning minds which sums of weights are possible."""

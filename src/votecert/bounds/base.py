@@ -27,9 +27,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from votecert.ballots import Ballots
 from votecert.bounds.kinds import Index, Kind, Whole, first_problem, is_number
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
+from votecert.rows.ballots import Ballots
 
 Floats = NDArray[np.float64]
 Choice = dict[str, Any]

@@ -29,7 +29,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds._row_losses import RowVotes, merged
 from votecert.bounds._row_search import sketch
 from votecert.bounds._subset_sums import FEW_VOTERS, closest_win, smallest_winning_weight, smooth_win
@@ -57,6 +56,7 @@ from votecert.numerics import (
     mixture_inverse_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 MOST_DRAWS = 10**6
 """Voters that may be drawn: with more, forty digits take minutes."""
@@ -84,7 +84,7 @@ class BinMargin(Bound):
     Examples
     --------
     >>> import numpy as np
-    >>> from votecert.ballots import Ballots
+    >>> from votecert.rows.ballots import Ballots
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=300)
     >>> votes = np.where(rng.random((300, 50)) < 0.8, y[:, None], 1 - y[:, None])

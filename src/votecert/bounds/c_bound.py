@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from votecert.ballots import Ballots
-from votecert.bounds._tallies import Tallies
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -26,6 +24,7 @@ from votecert.bounds.base import (
 )
 from votecert.bounds.gibbs import check_moments, gibbs_error, tandem_error
 from votecert.bounds.kinds import SHARE, Kind
+from votecert.bounds.tallies import Tallies
 from votecert.numerics import (
     binary_kl,
     categorical_kl_gradient,
@@ -34,6 +33,7 @@ from votecert.numerics import (
     log_maurer,
 )
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 SLACK = 1e-9
 """Added to the complexity: covers the rounding of the two means, whose direction is not fixed."""

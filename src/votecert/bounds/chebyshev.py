@@ -15,8 +15,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from votecert.ballots import Ballots
-from votecert.bounds._tallies import JudgesVoters, Tallies
 from votecert.bounds.base import (
     Choice,
     Floats,
@@ -28,6 +26,7 @@ from votecert.bounds.base import (
 )
 from votecert.bounds.gibbs import MEAN_SLACK, check_moments, rounded_up
 from votecert.bounds.kinds import SHARE, Kind, Real, Whole
+from votecert.bounds.tallies import JudgesVoters, Tallies
 from votecert.numerics import (
     categorical_kl,
     categorical_kl_gradient,
@@ -37,6 +36,7 @@ from votecert.numerics import (
     kl_inverse_upper_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 LARGEST_OFFSET = 1e6
 """How far below zero the offset mu of ``cctnd`` is looked for."""
@@ -54,7 +54,7 @@ class ChebyshevCantelliTandem(JudgesVoters):
     Parameters
     ----------
     out_of_bag : bool, default=False
-        See :class:`~votecert.bounds._tallies.JudgesVoters`. The m of T is then the smallest number of rows of
+        See :class:`~votecert.bounds.tallies.JudgesVoters`. The m of T is then the smallest number of rows of
         any pair, that of G the smallest of any voter.
 
     Notes
@@ -199,7 +199,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
         Grid of mu < 1/2, fixed in advance. Zero, the best one for strong voters, gets half of delta and the
         others share the rest evenly; all are equal where zero is not among them.
     out_of_bag : bool, default=False
-        See :class:`~votecert.bounds._tallies.JudgesVoters`.
+        See :class:`~votecert.bounds.tallies.JudgesVoters`.
 
     Notes
     -----

@@ -97,7 +97,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds._centres import Surroundings, centre_of, centres, distance, nearby
 from votecert.bounds._concentration import CONCENTRATION
 from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
@@ -137,6 +136,7 @@ from votecert.numerics import (
     mixture_inverse_gradient,
 )
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
+from votecert.rows.ballots import Ballots
 
 MARGINS = (0.0, *(0.4 * 1.6**-j for j in range(14)))
 """Default margins. K is free, and a margin too large by a quarter is made good by a somewhat larger K."""
@@ -175,7 +175,7 @@ class Dirichlet(Bound):
     Examples
     --------
     >>> import numpy as np
-    >>> from votecert.ballots import Ballots
+    >>> from votecert.rows.ballots import Ballots
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(3, size=2000)
     >>> votes = np.where(rng.random((2000, 5)) < 0.9, y[:, None], (y[:, None] + 1) % 3)

@@ -28,7 +28,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds._concentration import CONCENTRATION, CONCENTRATIONS, zoom
 from votecert.bounds._margin_grid import OverMargins, margin_errors
 from votecert.bounds.base import (
@@ -49,6 +48,7 @@ from votecert.numerics import (
     kl_inverse_upper,
 )
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 
 def divergences(weights: Floats, concentrations: Floats, prior: Floats | None) -> Floats:

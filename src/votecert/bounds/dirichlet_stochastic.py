@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds._concentration import CONCENTRATION, Summary, best_concentration, zoom
 from votecert.bounds.base import (
     MARGIN_SLACK,
@@ -37,6 +36,7 @@ from votecert.numerics import (
     kl_inverse_upper_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 
 def sampled_margin_loss(ballots: Ballots, weights: Floats, K: float, margin: float) -> float:

@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from votecert.ballots import Ballots
-from votecert.bounds._tallies import JudgesVoters, Tallies
 from votecert.bounds.base import (
     Bound,
     Choice,
@@ -25,6 +23,7 @@ from votecert.bounds.base import (
     categorical_prior,
 )
 from votecert.bounds.kinds import SHARE, Kind, Whole, is_whole
+from votecert.bounds.tallies import JudgesVoters, Tallies
 from votecert.numerics import (
     binomial_tail,
     binomial_tail_slope,
@@ -32,6 +31,7 @@ from votecert.numerics import (
     kl_inverse_upper_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 MOST_DRAWS = 10**6
 """Voters that ``bin`` may draw."""
@@ -131,7 +131,7 @@ class FirstOrder(JudgesVoters, CategoricalKl):
     Parameters
     ----------
     out_of_bag : bool, default=False
-        See :class:`~votecert.bounds._tallies.JudgesVoters`.
+        See :class:`~votecert.bounds.tallies.JudgesVoters`.
 
     Notes
     -----
@@ -142,7 +142,7 @@ class FirstOrder(JudgesVoters, CategoricalKl):
     Examples
     --------
     >>> import numpy as np
-    >>> from votecert.ballots import Ballots
+    >>> from votecert.rows.ballots import Ballots
     >>> votes = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]] * 100)
     >>> ballots = Ballots.from_votes(votes, [0, 1, 0, 1] * 100)
     >>> FirstOrder().evaluate(ballots, np.array([0.4, 0.4, 0.2]), delta=0.05).risk < 0.4
@@ -173,7 +173,7 @@ class SecondOrder(JudgesVoters, CategoricalKl):
     Parameters
     ----------
     out_of_bag : bool, default=False
-        See :class:`~votecert.bounds._tallies.JudgesVoters`.
+        See :class:`~votecert.bounds.tallies.JudgesVoters`.
 
     Notes
     -----

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds._margin_grid import OverMargins, margin_errors
 from votecert.bounds.base import (
     MARGIN_SLACK,
@@ -33,6 +32,7 @@ from votecert.bounds.gibbs import seeger_constant
 from votecert.bounds.kinds import Kind, Real, RowShare, Whole
 from votecert.numerics import categorical_kl, kl_inverse_upper, log_maurer
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 MOST_DRAWS = 10**12
 """Voters that ``bg++`` may draw; the smallest margins and the most rows ask for fewer."""

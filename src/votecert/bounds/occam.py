@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from votecert._split import in_fitting_part
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, OneOf, Real, Votes, Whole, is_number
 from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores
+from votecert.rows.split import in_fitting_part
 
 Rows = Ballots | Scores
 

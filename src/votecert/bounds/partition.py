@@ -26,7 +26,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds._concentration import CONCENTRATION, best_concentration
 from votecert.bounds._row_losses import RowVotes, mean_loss_upper
 from votecert.bounds._row_search import central_losses, sketch
@@ -62,6 +61,7 @@ from votecert.numerics import (
     log_maurer,
 )
 from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Partition(Bound):
     Examples
     --------
     >>> import numpy as np
-    >>> from votecert.ballots import Ballots
+    >>> from votecert.rows.ballots import Ballots
     >>> votes = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]] * 100)
     >>> ballots = Ballots.from_votes(votes, [0, 1, 0, 1] * 100)
     >>> found = Partition().evaluate(ballots, np.array([0.4, 0.4, 0.2]), delta=0.05)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Floats, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, Whole
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.predictor import scaled_votes
+from votecert.rows.ballots import Ballots
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from votecert.bounds.kinds import Kind, Real, Whole, is_number
 
 if TYPE_CHECKING:
-    from votecert.certificate.record import Certificate
+    from votecert.certificate.certificate import Certificate
 
 MOST_NAMES = 100_000
 """Entries that the ledger or the details may have."""
@@ -33,7 +33,7 @@ def _problem_with_numbers(certificate: Certificate) -> str | None:
 
 
 def _problem_with_names(certificate: Certificate) -> str | None:
-    from votecert.certificate.record import Origin, VoteKind
+    from votecert.certificate.certificate import Origin, VoteKind
 
     if certificate.origin not in get_args(Origin) or certificate.kind not in get_args(VoteKind):
         return "origin or kind is not one that there can be."

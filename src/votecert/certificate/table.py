@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from votecert.certificate.record import Certificate, rounded_up
+from votecert.certificate.certificate import Certificate, rounded_up
 
 
 @dataclass(frozen=True, repr=False)

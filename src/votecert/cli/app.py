@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from votecert.cli import certifying, checking, looking, paper, predicting
+from votecert.cli import bounds, certify, paper, predict, verify
 from votecert.cli.demo import demo
 from votecert.cli.errors import (
     BUG_REPORT,
@@ -64,27 +64,25 @@ app.command(
         "votecert certify votes.csv --label truth --json certificate.json --html report.html",
         "votecert certify judges.csv --label human --max-risk 0.1 || echo 'too risky'",
     )
-)(certifying.certify)
-app.command(epilog=_example("votecert compare votes.csv --label truth --weights learn"))(certifying.compare)
+)(certify.certify)
+app.command(epilog=_example("votecert compare votes.csv --label truth --weights learn"))(certify.compare)
 app.command(epilog=_example("votecert learn votes.csv --label truth --objective f2 --output weights.csv"))(
-    certifying.learn
+    certify.learn
 )
 app.command(
     epilog=_example(
         "votecert verify certificate.json", "votecert verify certificate.json votes.csv --label truth"
     )
-)(checking.verify)
+)(verify.verify)
 app.command(
     epilog=_example(
         "votecert report certificate.json votes.csv --label truth --title 'Spam filter'",
         "votecert report certificate.json --markdown - >> README.md",
     )
-)(checking.report)
-app.command(epilog=_example("votecert predict certificate.json new.csv --output labels.csv"))(
-    predicting.predict
-)
-app.command(epilog=_example("votecert bounds", "votecert bounds dirichlet"))(looking.bounds)
-app.command(epilog=_example("votecert plan --target 0.05 --error 0.03 --voters 10"))(looking.plan)
+)(verify.report)
+app.command(epilog=_example("votecert predict certificate.json new.csv --output labels.csv"))(predict.predict)
+app.command(epilog=_example("votecert bounds", "votecert bounds dirichlet"))(bounds.bounds)
+app.command(epilog=_example("votecert plan --target 0.05 --error 0.03 --voters 10"))(bounds.plan)
 app.add_typer(paper.app, name="paper")
 
 

@@ -115,7 +115,7 @@ class Waiting:
 
     def news(self, report: dict[str, Any]) -> None:
         """What a search has found so far: the callback of ``learn``."""
-        from votecert.certificate.record import rounded_up
+        from votecert.certificate.certificate import rounded_up
 
         self._update(description=f"{self._what}: at most {rounded_up(report['value'])} so far")
 

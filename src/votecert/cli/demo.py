@@ -10,12 +10,12 @@ import numpy as np
 import typer
 
 import votecert as vc
-from votecert.ballots import Ballots
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import noticing_interruption
 from votecert.cli.results import check_outputs, comparison, percent, rounded_up, write_html
 from votecert.datasets import DATA_SETS, DataSet, load
+from votecert.rows.ballots import Ballots
 
 if TYPE_CHECKING:
     from votecert import Certificate, CertificateTable

@@ -25,7 +25,7 @@ def complete_weights(incomplete: str) -> list[str]:
 
 def checked_delta(delta: float) -> float:
     """Refuse a delta that makes no sense before any work is done."""
-    from votecert.inputs import check_delta
+    from votecert.rows.read import check_delta
 
     check_delta(delta)
     if delta > 0.5:

@@ -75,7 +75,7 @@ def run_cells(
     """
     from votecert.paper.cells import FIGURES as ALL
     from votecert.paper.cells import QUICK, plan
-    from votecert.paper.running import missing, run
+    from votecert.paper.run import missing, run
 
     wanted = [name for name in figure or ["all"] if name != "all"]
     figures = wanted if figure and len(wanted) == len(figure) else list(ALL)
@@ -124,7 +124,7 @@ def data_sets(
 ) -> None:
     """Show the data sets of the paper: source, licence, and whether they are at hand."""
     from votecert.paper.catalogue import CATALOGUE, find_entry
-    from votecert.paper.loading import data_folder, fetch, is_at_hand
+    from votecert.paper.load import data_folder, fetch, is_at_hand
 
     entries = [find_entry(name) for name in names or CATALOGUE]
     if download:
@@ -143,7 +143,7 @@ def data_sets(
 def _names(datasets: str | None, folder: Path | None, quick: tuple[str, ...] | None) -> list[str]:
     """The data sets that were asked for, or all that are at hand."""
     from votecert.paper.catalogue import CATALOGUE, find_entry
-    from votecert.paper.loading import is_at_hand
+    from votecert.paper.load import is_at_hand
 
     if datasets:
         return [find_entry(name.strip()).name for name in datasets.split(",")]

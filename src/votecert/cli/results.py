@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import typer
 
 import votecert as vc
-from votecert.ballots import Ballots
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import Code, complain, leave
-from votecert.files import check_writable, write_atomically
+from votecert.rows.ballots import Ballots
+from votecert.rows.files import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from votecert import Certificate, CertificateTable
@@ -30,14 +30,14 @@ COUNTABLE_VOTES = 1000
 
 def percent(risk: float) -> str:
     """A risk in percent, rounded up as certificates do it."""
-    from votecert.certificate.record import percent
+    from votecert.certificate.certificate import percent
 
     return percent(risk)
 
 
 def rounded_up(risk: float) -> str:
     """A risk as a number, rounded up as certificates do it."""
-    from votecert.certificate.record import rounded_up
+    from votecert.certificate.certificate import rounded_up
 
     return rounded_up(risk)
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from votecert._tables import places_of
-from votecert.ballots import Ballots
 from votecert.cli.console import Talk, plain, standard_input
-from votecert.files import VoteFile, read_votes, read_weights
-from votecert.files.labels import typed_texts
+from votecert.rows.ballots import Ballots
+from votecert.rows.files import VoteFile, read_votes, read_weights
+from votecert.rows.files.label_book import typed_texts
+from votecert.rows.tables import places_of
 
 if TYPE_CHECKING:
     from votecert import Certificate

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from votecert._tables import in_order
 from votecert.certificate import Certificate
 from votecert.display._canvas import BLUE, GREY, LIGHT, RED, in_percent, new_axes, tidy
 from votecert.report.margins import margin_cut
 from votecert.report.text import confidence, limit
+from votecert.rows.tables import in_order
 
 
 @dataclass

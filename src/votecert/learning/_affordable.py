@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from votecert._patterns import content_sample
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Evaluation, Floats, categorical_prior
 from votecert.learning._smooth_descent import Descent, Point
-from votecert.learning._watch import Watch, now
+from votecert.learning.budget import Budget, now
+from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import content_sample
 
 PROBED = 8000
 """Patterns on which the cost of an evaluation is measured; of so many or fewer none is left out."""
@@ -19,12 +19,12 @@ EVALUATIONS = 60
 """Searches and evaluations that a budget must have room for, or fewer rows are searched."""
 
 
-def affordable(ballots: Ballots, bound: Bound, delta: float, prior: Floats | None, watch: Watch) -> Ballots:
+def affordable(ballots: Ballots, bound: Bound, delta: float, prior: Floats | None, budget: Budget) -> Ballots:
     """The ballots, or a sample on which a descent gets somewhere in the time that there is.
 
     Whatever is searched, the certificate is counted on all rows; the time that takes is set aside, too.
     """
-    if math.isinf(watch.left) or ballots.n_patterns <= PROBED:
+    if math.isinf(budget.left) or ballots.n_patterns <= PROBED:
         return ballots
     weights = categorical_prior(prior, ballots.n_voters) * np.linspace(0.5, 1.5, ballots.n_voters)
     weights /= weights.sum()  # different ones, as they will be: with equal weights, rows are merged
@@ -36,25 +36,25 @@ def affordable(ballots: Ballots, bound: Bound, delta: float, prior: Floats | Non
     bound.objective(descent.rows, weights, choice, delta, prior)
     searched = now()
     bound.at(some, weights, delta, choice, prior=prior)
-    watch.reserve(min(scale * (now() - searched), 0.8 * watch.left))
+    budget.reserve(min(scale * (now() - searched), 0.8 * budget.left))
     seconds = max(searched - began, 1e-9)
-    n_affordable = int(some.n_patterns * max(watch.left, 0.0) / (EVALUATIONS * seconds))
+    n_affordable = int(some.n_patterns * max(budget.left, 0.0) / (EVALUATIONS * seconds))
     return ballots if n_affordable >= ballots.n_patterns else _sample(ballots, max(PROBED, n_affordable))
 
 
 def lowest_certificate(
-    ballots: Ballots, bound: Bound, delta: float, point: Point, prior: Floats | None, watch: Watch
+    ballots: Ballots, bound: Bound, delta: float, point: Point, prior: Floats | None, budget: Budget
 ) -> Evaluation:
     """The exact bound at the weights that were found: with their choice or, in time, with the best one."""
     same = bound.at(ballots, point.weights, delta, point.choice, prior=prior)
-    if watch.has_time() and not math.isinf(watch.left) and ballots.n_patterns > PROBED:
+    if budget.has_time() and not math.isinf(budget.left) and ballots.n_patterns > PROBED:
         some, began = _sample(ballots, PROBED), now()
         bound.evaluate(some, point.weights, delta, prior=prior)
-        watch.reserve(ballots.n_patterns / some.n_patterns * (now() - began))
-    if not watch.has_time():
-        return watch.marked(same)
+        budget.reserve(ballots.n_patterns / some.n_patterns * (now() - began))
+    if not budget.has_time():
+        return budget.marked(same)
     searched = bound.evaluate(ballots, point.weights, delta, prior=prior)
-    return watch.marked(min(same, searched, key=lambda found: found.risk))
+    return budget.marked(min(same, searched, key=lambda found: found.risk))
 
 
 def _sample(ballots: Ballots, n_wanted: int) -> Ballots:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from votecert.learning._electorate import BinaryElectorate, Electorate, Ints, Tally
-from votecert.learning._judge import Floats, Judge
+from votecert.learning._criterion import Criterion, Floats
+from votecert.learning._error_counter import BinaryErrorCounter, ErrorCounter, Ints, Tally
 from votecert.learning._prior_scores import PriorScores
-from votecert.learning._watch import Watch
+from votecert.learning.budget import Budget
 
 STEPS = (-2, -1, 1, 2)
 SMALL_STEPS = (-1, 1)
@@ -49,23 +49,28 @@ class Descent:
 
     Parameters
     ----------
-    electorate : Electorate
+    counter : ErrorCounter
         Counts errors.
     scores : PriorScores
         Gives priors.
-    judge : Judge
+    criterion : Criterion
         Compares votes.
-    watch : Watch
+    budget : Budget
         Ends the search when its time is over.
     found : list of FoundVote
         Gets every vote that was visited: it is there, whatever interrupts the search.
     """
 
     def __init__(
-        self, electorate: Electorate, scores: PriorScores, judge: Judge, watch: Watch, found: list[FoundVote]
+        self,
+        counter: ErrorCounter,
+        scores: PriorScores,
+        criterion: Criterion,
+        budget: Budget,
+        found: list[FoundVote],
     ) -> None:
-        self.electorate, self.scores, self.judge = electorate, scores, judge
-        self.watch, self.found = watch, found
+        self.counter, self.scores, self.criterion = counter, scores, criterion
+        self.budget, self.found = budget, found
         self._seen: set[bytes] = set()
 
     def run(self, starts: Ints, n_descents: int) -> None:
@@ -74,18 +79,18 @@ class Descent:
             return
         errors = self._errors_of_many(starts)
         log_priors = self.scores.of_many(starts)
-        first = self.judge.best(errors, log_priors, below=1.0)
-        gains = self.judge.gains(errors, log_priors, first[1] if first is not None else 1.0)
+        first = self.criterion.best(errors, log_priors, below=1.0)
+        gains = self.criterion.gains(errors, log_priors, first[1] if first is not None else 1.0)
         for start in np.argsort(-gains, kind="stable")[:n_descents]:
-            risk = self.judge.risk(int(errors[start]), float(log_priors[start]))
+            risk = self.criterion.risk(int(errors[start]), float(log_priors[start]))
             self._descend(FoundVote(starts[start], int(errors[start]), risk), pairs=False)
 
     def _errors_of_many(self, votes: Ints) -> Ints:
-        step = max(16, _COUNTED_AT_ONCE // self.electorate.n_rows)
+        step = max(16, _COUNTED_AT_ONCE // self.counter.n_rows)
         errors = []
         for first in range(0, len(votes), step):
-            self.watch.check()
-            errors.append(self.electorate.errors_of_many(votes[first : first + step]))
+            self.budget.check()
+            errors.append(self.counter.errors_of_many(votes[first : first + step]))
         return np.concatenate(errors)
 
     def polish(self) -> None:
@@ -94,11 +99,11 @@ class Descent:
         self._descend(min(self.found, key=lambda vote: vote.risk), pairs=True)
 
     def _descend(self, found: FoundVote, pairs: bool) -> None:
-        tally = self.electorate.tally(found.votes)
+        tally = self.counter.tally(found.votes)
         while found.votes.tobytes() not in self._seen:
             self._seen.add(found.votes.tobytes())
             self.found.append(found)
-            self.watch.tell(found.risk, "whole-number votes")
+            self.budget.tell(found.risk, "whole-number votes")
             move = self._single(found.votes, tally, found.risk)
             if move is None and pairs:
                 move = self._pair(found.votes, tally, found.risk)
@@ -107,14 +112,14 @@ class Descent:
             votes = found.votes.copy()
             for who, step in move.changes:
                 votes[who] += step
-                tally = self.electorate.moved(tally, who, step)
+                tally = self.counter.moved(tally, who, step)
             found = FoundVote(votes, move.errors, move.risk)
 
     def _single(self, votes: Ints, tally: Tally, risk: float) -> _Move | None:
         """The best change of one voter or constant."""
-        self.watch.check()
-        errors = self.electorate.errors_after(tally, STEPS)
-        found = self.judge.best(errors, self.scores.after(votes, STEPS), risk)
+        self.budget.check()
+        errors = self.counter.errors_after(tally, STEPS)
+        found = self.criterion.best(errors, self.scores.after(votes, STEPS), risk)
         if found is None:
             return None
         step, who = divmod(found[0], len(votes))
@@ -122,21 +127,26 @@ class Descent:
 
     def _pair(self, votes: Ints, tally: Tally, risk: float) -> _Move | None:
         """The best change of two voters or constants, among those that are the least bad alone."""
-        errors = self.electorate.errors_after(tally, SMALL_STEPS)
-        gains = self.judge.gains(errors, self.scores.after(votes, SMALL_STEPS), risk)
-        if isinstance(self.electorate, BinaryElectorate):
+        errors = self.counter.errors_after(tally, SMALL_STEPS)
+        gains = self.criterion.gains(errors, self.scores.after(votes, SMALL_STEPS), risk)
+        if isinstance(self.counter, BinaryErrorCounter):
             who = np.sort(np.argsort(-gains.max(axis=0), kind="stable")[:_PAIRED])
-            return self._best_pair(self.electorate, votes, tally, risk, who)
+            return self._best_pair(self.counter, votes, tally, risk, who)
         return self._best_follow_up(votes, tally, risk, _most_promising(gains))
 
     def _best_pair(
-        self, electorate: BinaryElectorate, votes: Ints, tally: Tally, risk: float, who: npt.NDArray[np.intp]
+        self,
+        counter: BinaryErrorCounter,
+        votes: Ints,
+        tally: Tally,
+        risk: float,
+        who: npt.NDArray[np.intp],
     ) -> _Move | None:
         best = None
         for steps in PAIR_STEPS:
-            self.watch.check()
-            errors = electorate.errors_after_pairs(tally, steps, who)
-            found = self.judge.best(errors, self.scores.after_pairs(votes, steps, who), risk)
+            self.budget.check()
+            errors = counter.errors_after_pairs(tally, steps, who)
+            found = self.criterion.best(errors, self.scores.after_pairs(votes, steps, who), risk)
             if found is not None:
                 i, j = divmod(found[0], len(who))
                 risk = found[1]
@@ -151,7 +161,7 @@ class Descent:
         for who, step in first_moves:
             moved = votes.copy()
             moved[who] += step
-            then = self._single(moved, self.electorate.moved(tally, who, step), risk)
+            then = self._single(moved, self.counter.moved(tally, who, step), risk)
             if then is not None:
                 risk = then.risk
                 best = _Move(((who, step), *then.changes), then.errors, risk)

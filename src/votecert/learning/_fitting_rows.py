@@ -15,11 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from votecert._patterns import Codes, content_sample
-from votecert.ballots import Ballots
-from votecert.learning._electorate import BinaryElectorate, Ints, PluralElectorate, electorate_of
+from votecert.learning._error_counter import (
+    BinaryErrorCounter,
+    Ints,
+    MulticlassErrorCounter,
+    error_counter_of,
+)
 from votecert.learning._rows import canonical, different_columns
-from votecert.learning._watch import Watch
+from votecert.learning.budget import Budget
+from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import Codes, content_sample
 
 
 @dataclass(frozen=True)
@@ -34,37 +39,37 @@ class FittingRows:
         Class indices that the fit knows of, in their order.
     can_abstain : bool
         Whether the fit knows of abstentions.
-    watch : Watch
+    budget : Budget
         Ends the work when its time is over.
     """
 
     ballots: Ballots
     shown: npt.NDArray[np.intp]
     can_abstain: bool
-    watch: Watch
+    budget: Budget
 
     @classmethod
     def of(
-        cls, ballots: Ballots, classes_declared: bool, abstention_declared: bool, watch: Watch
+        cls, ballots: Ballots, classes_declared: bool, abstention_declared: bool, budget: Budget
     ) -> FittingRows:
         """What was declared; otherwise what these rows show."""
         c = ballots.n_classes
         seen = np.zeros(c + 1, dtype=bool)
         if not (classes_declared and abstention_declared):
-            for part in _slices(ballots, watch):
+            for part in _slices(ballots, budget):
                 seen[np.unique(part.codes)] = True
                 seen[part.labels] = True
         shown = np.arange(c) if classes_declared else np.flatnonzero(seen[:c])
         can_abstain = ballots.can_abstain if abstention_declared else bool(seen[c])
-        return cls(ballots, shown, can_abstain, watch)
+        return cls(ballots, shown, can_abstain, budget)
 
-    def electorate(self, most_entries: int) -> BinaryElectorate | PluralElectorate:
+    def error_counter(self, most_entries: int) -> BinaryErrorCounter | MulticlassErrorCounter:
         """These rows for the fit, or a sample of them; ballots on disk give the same as those in memory."""
         column_of = self._equal_columns()
         first = np.unique(column_of, return_index=True)[1]
         n_wanted = max(1, most_entries // len(first))
         rows = content_sample(self._pieces(first, n_wanted), n_wanted)
-        return electorate_of(*rows, len(self.shown), self.can_abstain, column_of)
+        return error_counter_of(*rows, len(self.shown), self.can_abstain, column_of)
 
     def with_all_classes(self, votes: Ints) -> Ints:
         """A fitted vote with constants for all classes, none for those that the fit did not know."""
@@ -77,7 +82,7 @@ class FittingRows:
     def _equal_columns(self) -> npt.NDArray[np.intp]:
         """For each voter, the number of the first one that votes alike on all of these rows."""
         column_of = np.zeros(self.ballots.n_voters, dtype=np.intp)
-        for part in _slices(self.ballots, self.watch):
+        for part in _slices(self.ballots, self.budget):
             both = np.stack([column_of, different_columns(part.codes)[1]]).astype(np.uint64)
             column_of = different_columns(both)[1]
         return column_of
@@ -89,14 +94,14 @@ class FittingRows:
         k = len(self.shown)
         code_of = np.full(self.ballots.n_classes + 1, k, dtype=np.min_scalar_type(k))
         code_of[self.shown] = np.arange(k)
-        for part in _slices(self.ballots, self.watch):
+        for part in _slices(self.ballots, self.budget):
             codes, labels = code_of[part.codes[:, columns]], code_of[part.labels].astype(np.intp)
             piece = (codes, labels, part.counts)
             # whether equal rows are merged already was decided by looking at all rows
             yield canonical(*piece, k + self.can_abstain) if len(codes) > n_wanted else piece
 
 
-def _slices(ballots: Ballots, watch: Watch) -> Iterator[Ballots]:
+def _slices(ballots: Ballots, budget: Budget) -> Iterator[Ballots]:
     for part in ballots.slices():
-        watch.check()
+        budget.check()
         yield part

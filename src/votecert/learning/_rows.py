@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from votecert._patterns import Codes, unique_rows
+from votecert.rows.patterns import Codes, unique_rows
 
 Ints = npt.NDArray[np.int64]
 

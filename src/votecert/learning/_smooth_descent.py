@@ -14,12 +14,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import minimize
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Objective, categorical_prior
 from votecert.bounds.gibbs import Binomial
-from votecert.learning._coordinates import coordinates_of, gradient_at, weights_at
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
-from votecert.learning._watch import Watch
+from votecert.learning.budget import Budget
+from votecert.learning.coordinates import coordinates_of, gradient_at, weights_at
+from votecert.rows.ballots import Ballots
 
 MEMORY = 30
 """Steps that the quasi-Newton method remembers."""
@@ -57,7 +57,7 @@ class Descent:
         What is minimised.
     best : Point
         The lowest point so far; at first the weights of the prior.
-    watch : Watch
+    budget : Budget
         Hears of every evaluation and ends the descent when its time is over.
     """
 
@@ -66,7 +66,7 @@ class Descent:
     delta: float
     prior: Floats | None
     best: Point
-    watch: Watch
+    budget: Budget
 
     @classmethod
     def on(
@@ -75,7 +75,7 @@ class Descent:
         bound: Bound,
         delta: float,
         prior: Floats | None = None,
-        watch: Watch | None = None,
+        budget: Budget | None = None,
     ) -> Self:
         """Begin on the fewest patterns that the bound can work with; which ones is found out by trying."""
         weights = categorical_prior(prior, ballots.n_voters)
@@ -87,12 +87,12 @@ class Descent:
             rows = QuickBallots.of(ballots)
             choice = bound.search(rows, weights, delta, prior)
             value = bound.objective(rows, weights, choice, delta, prior).value
-        return cls(rows, bound, delta, prior, Point(value, weights, choice), watch or Watch())
+        return cls(rows, bound, delta, prior, Point(value, weights, choice), budget or Budget())
 
     def at(self, weights: Floats, choice: Choice | None = None) -> Point:
         """The point with these weights, at the best choice unless one is given."""
         if choice is None:
-            self.watch.check()
+            self.budget.check()
             choice = self.bound.search(self.rows, weights, self.delta, self.prior)
         return self._evaluate(weights, choice)[0]
 
@@ -157,7 +157,7 @@ class Descent:
 
     def drawn_votes(self, binomial: Binomial, start: Floats) -> Floats:
         """Weights near the minimum of a binomial bound: a start for this one."""
-        proxy = replace(self, bound=binomial, watch=self.watch.silent())
+        proxy = replace(self, bound=binomial, budget=self.budget.silent())
         return proxy.descend(proxy.at(start), max_iter=30, tolerance=1e-6).weights
 
     def _evaluate(self, weights: Floats, choice: Choice) -> tuple[Point, Objective]:
@@ -168,7 +168,7 @@ class Descent:
         point = Point(float(objective.value), weights, choice)
         if point.value < self.best.value:
             self.best = point
-        self.watch.tell(self.best.value)
+        self.budget.tell(self.best.value)
         return point, objective
 
 

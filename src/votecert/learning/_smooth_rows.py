@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from votecert._patterns import Codes, IntArray, row_blocks, unique_rows
-from votecert.ballots import Ballots, T
 from votecert.bounds.base import Floats
+from votecert.rows.ballots import Ballots, T
+from votecert.rows.patterns import Codes, IntArray, row_blocks, unique_rows
 
 LARGEST_MATRIX = 512 * 2**20
 """Bytes up to which the table of who is right is kept as floats; beyond, packed bits have to do."""

@@ -1,6 +1,6 @@
 r"""Stacking weights: non-negative logistic or softmax regression on the votes, with L1 and L2 penalties.
 
-With weights x >= 0 for the columns of an electorate, ``T_k = sum of x_j over columns that vote k`` and
+With weights x >= 0 for the columns of an counter, ``T_k = sum of x_j over columns that vote k`` and
 
 .. math:: F(x) = \frac1m \sum_{rows} \Bigl(\log\sum_k e^{T_k} - T_y\Bigr)
           + \lambda_1 \sum_j x_j + \tfrac12 \lambda_2 \sum_j x_j^2
@@ -26,13 +26,13 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_array
 from scipy.special import expit
 
-from votecert.learning._electorate import BinaryElectorate, PluralElectorate
-from votecert.learning._soft_electorate import SoftElectorate
-from votecert.learning._watch import Watch
+from votecert.learning._error_counter import BinaryErrorCounter, MulticlassErrorCounter
+from votecert.learning._soft_error_counter import SoftErrorCounter
+from votecert.learning.budget import Budget
 
 Floats = npt.NDArray[np.float64]
 Loss = Callable[[Floats], tuple[float, Floats]]
-Fittable = BinaryElectorate | PluralElectorate | SoftElectorate
+Fittable = BinaryErrorCounter | MulticlassErrorCounter | SoftErrorCounter
 
 
 @dataclass(frozen=True)
@@ -74,51 +74,51 @@ class StackingProblem:
 
 
 def stacking_weights(
-    electorate: Fittable,
+    counter: Fittable,
     penalties: Sequence[Penalty] = PENALTIES,
     *,
     missing_is_unasked: bool = False,
-    watch: Watch | None = None,
+    budget: Budget | None = None,
 ) -> list[Floats]:
     """Weights of voters and constants, (d + c,), for each penalty; some class has no constant votes."""
-    problem = stacking_problem(electorate, missing_is_unasked=missing_is_unasked)
-    found = [electorate.by_voter(x) for x in stacking_path(problem, penalties, watch=watch)]
+    problem = stacking_problem(counter, missing_is_unasked=missing_is_unasked)
+    found = [counter.by_voter(x) for x in stacking_path(problem, penalties, budget=budget)]
     for weights in found:
-        weights[electorate.n_voters :] -= weights[electorate.n_voters :].min()
+        weights[counter.n_voters :] -= weights[counter.n_voters :].min()
     return found
 
 
-def stacking_problem(electorate: Fittable, *, missing_is_unasked: bool = False) -> StackingProblem:
-    """The regression of the true labels on the votes of an electorate."""
-    share = electorate.counts / electorate.n_rows
-    penalised = np.ones(electorate.n_columns)
-    penalised[electorate.column_of[electorate.n_voters :]] = _CONSTANTS_PENALTY
-    if isinstance(electorate, BinaryElectorate):
-        design = np.where(electorate.right, np.float32(1), np.float32(-1))
+def stacking_problem(counter: Fittable, *, missing_is_unasked: bool = False) -> StackingProblem:
+    """The regression of the true labels on the votes of an counter."""
+    share = counter.counts / counter.n_rows
+    penalised = np.ones(counter.n_columns)
+    penalised[counter.column_of[counter.n_voters :]] = _CONSTANTS_PENALTY
+    if isinstance(counter, BinaryErrorCounter):
+        design = np.where(counter.right, np.float32(1), np.float32(-1))
         return StackingProblem(design, lambda margins: logistic_loss(margins, share), penalised)
-    if isinstance(electorate, SoftElectorate):
-        design = _soft_design(electorate)
+    if isinstance(counter, SoftErrorCounter):
+        design = _soft_design(counter)
     else:
-        design = _hard_design(electorate, missing_is_unasked)
-    return StackingProblem(design, lambda totals: softmax_loss(totals, electorate.labels, share), penalised)
+        design = _hard_design(counter, missing_is_unasked)
+    return StackingProblem(design, lambda totals: softmax_loss(totals, counter.labels, share), penalised)
 
 
-def _hard_design(electorate: PluralElectorate, missing_is_unasked: bool) -> Any:
+def _hard_design(counter: MulticlassErrorCounter, missing_is_unasked: bool) -> Any:
     """Which class (a row of the design) each column votes for, on every row of votes."""
-    c, d = electorate.n_classes, electorate.n_voters
-    voted = electorate.codes < c
-    place = np.arange(len(voted))[:, None] * c + electorate.codes.astype(np.int64)
-    column = np.broadcast_to(np.arange(electorate.n_columns), voted.shape)[voted]
+    c, d = counter.n_classes, counter.n_voters
+    voted = counter.codes < c
+    place = np.arange(len(voted))[:, None] * c + counter.codes.astype(np.int64)
+    column = np.broadcast_to(np.arange(counter.n_columns), voted.shape)[voted]
     counts_as = np.ones(voted.shape, dtype=np.float32)
     if missing_is_unasked:
-        voters_alike = np.bincount(electorate.column_of[:d], minlength=electorate.n_columns)
-        counts_as[:, electorate.column_of[d:]] = (voted @ voters_alike / d)[:, None]
-    return csc_array((counts_as[voted], (place[voted], column)), (len(voted) * c, electorate.n_columns))
+        voters_alike = np.bincount(counter.column_of[:d], minlength=counter.n_columns)
+        counts_as[:, counter.column_of[d:]] = (voted @ voters_alike / d)[:, None]
+    return csc_array((counts_as[voted], (place[voted], column)), (len(voted) * c, counter.n_columns))
 
 
-def _soft_design(electorate: SoftElectorate) -> npt.NDArray[np.float32]:
-    by_class = electorate.values.transpose(0, 2, 1).astype(np.float32)
-    return np.ascontiguousarray(by_class).reshape(-1, electorate.n_columns)
+def _soft_design(counter: SoftErrorCounter) -> npt.NDArray[np.float32]:
+    by_class = counter.values.transpose(0, 2, 1).astype(np.float32)
+    return np.ascontiguousarray(by_class).reshape(-1, counter.n_columns)
 
 
 def logistic_loss(margins: Floats, share: Floats) -> tuple[float, Floats]:
@@ -143,7 +143,7 @@ def stacking_path(
     problem: StackingProblem,
     penalties: Sequence[Penalty],
     max_iterations: int = 200,
-    watch: Watch | None = None,
+    budget: Budget | None = None,
 ) -> list[Floats]:
     """Weights of the columns for each penalty, each started from the one before.
 
@@ -155,8 +155,8 @@ def stacking_path(
     >>> bool(strong[1] == 0.0 < strong[0] < weak[0])
     True
     """
-    if watch is not None:
-        problem = replace(problem, loss=_watched(problem.loss, watch))
+    if budget is not None:
+        problem = replace(problem, loss=_budgeted(problem.loss, budget))
     x = np.zeros(problem.design.shape[1])
     path = []
     for penalty in penalties:
@@ -165,14 +165,14 @@ def stacking_path(
     return path
 
 
-def _watched(loss: Loss, watch: Watch) -> Loss:
+def _budgeted(loss: Loss, budget: Budget) -> Loss:
     """The same loss, but computing it ends when the time is over."""
 
-    def watched(predicted: Floats) -> tuple[float, Floats]:
-        watch.check()
+    def budgeted(predicted: Floats) -> tuple[float, Floats]:
+        budget.check()
         return loss(predicted)
 
-    return watched
+    return budgeted
 
 
 def _solve(problem: StackingProblem, penalty: Penalty, start: Floats, max_iterations: int) -> Floats:

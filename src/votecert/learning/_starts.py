@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import numpy.typing as npt
 
-from votecert.learning._electorate import Electorate, Ints
+from votecert.learning._error_counter import ErrorCounter, Ints
 
 Floats = npt.NDArray[np.float64]
 
@@ -20,12 +20,12 @@ _MOST_VOTES = 4_000  # votes that are enumerated at most
 _COUNTED = 20_000_000  # votes times rows times classes that are counted at most
 
 
-def simple_votes(electorate: Electorate) -> Ints:
+def simple_votes(counter: ErrorCounter) -> Ints:
     """Everybody once, with each tie-break, outvoted by each class, and the best voter alone."""
-    d, c = electorate.n_voters, electorate.n_classes
+    d, c = counter.n_voters, counter.n_classes
     everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
     constants = np.eye(c, d + c, k=d, dtype=np.int64)
-    best = np.eye(d, d + c, dtype=np.int64)[np.argmin(electorate.voter_errors())]
+    best = np.eye(d, d + c, dtype=np.int64)[np.argmin(counter.voter_errors())]
     return np.stack([everybody, *(everybody + constants), *(everybody + (d + 1) * constants), best])
 
 
@@ -50,10 +50,10 @@ def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGE
     return np.array([*found.values()], dtype=np.int64).reshape(-1, len(weights[0]))
 
 
-def all_votes(electorate: Electorate) -> Ints:
+def all_votes(counter: ErrorCounter) -> Ints:
     """All votes of N = 1, 2, ... in all without constants, as far as they can be counted in no time."""
-    d, c = electorate.n_voters, electorate.n_classes
-    most = min(_MOST_VOTES, _COUNTED // (electorate.n_rows * c))
+    d, c = counter.n_voters, counter.n_classes
+    most = min(_MOST_VOTES, _COUNTED // (counter.n_rows * c))
     totals = [*_totals(d, most)]
     if len(totals) < 2:  # single voters alone are not worth it: the best one is a simple vote
         return np.zeros((0, d + c), dtype=np.int64)
@@ -79,15 +79,15 @@ def _ways_to_share(total: int, n_voters: int) -> Iterator[list[int]]:
             yield votes
 
 
-def log_odds_weights(electorate: Electorate) -> Floats:
+def log_odds_weights(counter: ErrorCounter) -> Floats:
     """Weights ``log((1 - e)(c - 1)/e)`` of voters with error rates e, none below zero, and no constants.
 
     One error and one right vote are added to each voter's record, so that every weight is finite. These are
     the best weights when voters err independently of each other, and need few rows to be found.
     """
-    c = electorate.n_classes
-    cast = electorate.votes_cast()
-    wrong = electorate.voter_errors() - (electorate.n_rows - cast)
+    c = counter.n_classes
+    cast = counter.votes_cast()
+    wrong = counter.voter_errors() - (counter.n_rows - cast)
     rate = (wrong + 1) / (cast + 2)
     weights = np.maximum(0.0, np.log((1 - rate) * max(c - 1, 1) / rate))
     return np.concatenate([weights, np.zeros(c)])

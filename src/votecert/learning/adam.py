@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from votecert._patterns import IntArray
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, UnsupportedProblemError
 from votecert.learning._affordable import affordable, lowest_certificate
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_rows import QuickBallots
-from votecert.learning._watch import Callback, Watch
+from votecert.learning.budget import Budget, Callback
+from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import IntArray
 
 FIRST_CONCENTRATION = 2.0
 """K at the start, as in the paper."""
@@ -102,23 +102,23 @@ def adam(
     """
     if problem := bound.problem_with(ballots):
         raise UnsupportedProblemError(problem)
-    watch = Watch(time_budget, callback, math.inf)
+    budget = Budget(time_budget, callback, math.inf)
     with np.errstate(all="ignore"):
-        rows = affordable(ballots, bound, delta, prior, watch)
+        rows = affordable(ballots, bound, delta, prior, budget)
         descent = Descent.on(rows, bound, delta, prior)
         schedule = Schedule(learning_rate, patience, factor, plateau_patience)
-        learner = _epochs(descent, schedule, np.random.default_rng(random_state), batch_size, margin, watch)
-        with watch.cut_short():
+        learner = _epochs(descent, schedule, np.random.default_rng(random_state), batch_size, margin, budget)
+        with budget.cut_short():
             for _, point in zip(range(epochs), learner, strict=False):
                 schedule.note(point)
-                watch.tell(point.value)
+                budget.tell(point.value)
                 if schedule.is_over:
                     break
         best = schedule.best or descent.best
-        if watch.has_time():
+        if budget.has_time():
             searched = descent.at(best.weights)
             best = min(descent.judged(best), descent.judged(searched), key=lambda point: point.value)
-    return lowest_certificate(ballots, bound, delta, best, prior, watch)
+    return lowest_certificate(ballots, bound, delta, best, prior, budget)
 
 
 def _epochs(
@@ -127,7 +127,7 @@ def _epochs(
     rng: np.random.Generator,
     batch_size: int,
     margin: float,
-    watch: Watch,
+    budget: Budget,
 ) -> Iterator[Point]:
     """The point after each epoch, for ever; the last one may end before its time."""
     rows, d = descent.rows, descent.rows.n_voters
@@ -137,7 +137,7 @@ def _epochs(
     while True:
         order = rng.permutation(pattern_of_row)
         for first in range(0, len(order), batch_size):
-            if watch.left < 0:
+            if budget.left < 0:
                 break
             batch = Batch.standing_for(rows, order[first : first + batch_size])
             weights, choice = _at(steps.z, choice)

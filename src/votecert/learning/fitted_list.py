@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds.occam import MEMBERS
-from votecert.learning._electorate import Floats, Ints
+from votecert.learning._error_counter import Floats, Ints
 from votecert.learning._fitting_rows import FittingRows
-from votecert.learning._soft_electorate import SoftElectorate
+from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.learning._stacking import Fittable, stacking_weights
 from votecert.learning._starts import log_odds_weights
-from votecert.learning._watch import Watch
-from votecert.scores import Scores
+from votecert.learning.budget import Budget
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores
 
 RESOLUTION = 1_000_000
 """Votes of the largest fitted weight."""
@@ -27,7 +27,7 @@ FITTED_ENTRIES = 1 << 22
 
 def fit_members(
     rows: Ballots | Scores,
-    watch: Watch | None = None,
+    budget: Budget | None = None,
     *,
     classes_declared: bool | None = None,
     abstention_declared: bool | None = None,
@@ -40,7 +40,7 @@ def fit_members(
     rows : Ballots or Scores
         The fitting rows. Nothing but them and what was declared decides what is fitted; see
         :mod:`votecert.learning._fitting_rows`.
-    watch : Watch, optional
+    budget : Budget, optional
         As for :func:`fit_list`.
     classes_declared, abstention_declared : bool, optional
         Whether the classes, and whether voters abstain, were declared for the certifying rows; by default as
@@ -54,32 +54,32 @@ def fit_members(
         By name, votes of length d + c: the voters, then the constants. Empty for scores of undeclared classes
         of which some do not occur: then these rows alone do not tell which place stands for which label.
     """
-    watch = watch or Watch()
+    budget = budget or Budget()
     declared = rows.classes_declared if classes_declared is None else classes_declared
     if isinstance(rows, Scores):
         if not declared and len(np.unique(rows.labels)) < rows.n_classes:
             return {}
-        return fit_list(SoftElectorate(rows, FITTED_ENTRIES), watch)
+        return fit_list(SoftErrorCounter(rows, FITTED_ENTRIES), budget)
     abstention = rows.abstention_declared if abstention_declared is None else abstention_declared
-    fitting = FittingRows.of(rows, declared, abstention, watch)
+    fitting = FittingRows.of(rows, declared, abstention, budget)
     fitted = fit_list(
-        fitting.electorate(FITTED_ENTRIES),
-        watch,
+        fitting.error_counter(FITTED_ENTRIES),
+        budget,
         missing_is_unasked=missing_is_unasked and fitting.can_abstain,
     )
     return {name: fitting.with_all_classes(votes) for name, votes in fitted.items()}
 
 
 def fit_list(
-    electorate: Fittable, watch: Watch | None = None, *, missing_is_unasked: bool = False
+    counter: Fittable, budget: Budget | None = None, *, missing_is_unasked: bool = False
 ) -> dict[str, Ints]:
-    """Fit the :data:`~votecert.bounds.occam.MEMBERS` on an electorate of rows that will not certify them.
+    """Fit the :data:`~votecert.bounds.occam.MEMBERS` on an counter of rows that will not certify them.
 
     Parameters
     ----------
-    electorate : Electorate
+    counter : ErrorCounter
         The fitting rows.
-    watch : Watch, optional
+    budget : Budget, optional
         Gets progress, ends the fit when its time is over.
     missing_is_unasked : bool, default=False
         Whether voters whose vote is missing on a fitting row would vote on a new one, as out of bag. By
@@ -97,22 +97,22 @@ def fit_list(
 
     Examples
     --------
-    >>> from votecert.ballots import Ballots
-    >>> from votecert.learning._electorate import electorate
+    >>> from votecert.rows.ballots import Ballots
+    >>> from votecert.learning._error_counter import error_counter
     >>> votes = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 1, 0]] * 5)
-    >>> fitted = fit_list(electorate(Ballots.from_votes(votes, [0, 1, 0, 1] * 5)))
+    >>> fitted = fit_list(error_counter(Ballots.from_votes(votes, [0, 1, 0, 1] * 5)))
     >>> fitted["best single"].tolist()
     [1, 0, 0, 0, 0]
     """
-    watch = watch or Watch()
-    d, c = electorate.n_voters, electorate.n_classes
-    log_odds = log_odds_weights(electorate)  # of the votes that were cast
+    budget = budget or Budget()
+    d, c = counter.n_voters, counter.n_classes
+    log_odds = log_odds_weights(counter)  # of the votes that were cast
     single = np.zeros(d + c)
-    single[np.argmax(log_odds[:d]) if missing_is_unasked else np.argmin(electorate.voter_errors())] = 1.0
-    watch.tell(stage="fitted list")
-    stacked = stacking_weights(electorate, missing_is_unasked=missing_is_unasked, watch=watch)
+    single[np.argmax(log_odds[:d]) if missing_is_unasked else np.argmin(counter.voter_errors())] = 1.0
+    budget.tell(stage="fitted list")
+    stacked = stacking_weights(counter, missing_is_unasked=missing_is_unasked, budget=budget)
     weights = [single, log_odds, *stacked]
-    watch.tell(stage="fitted list")
+    budget.tell(stage="fitted list")
     return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}
 
 

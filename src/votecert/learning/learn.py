@@ -9,19 +9,19 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from votecert._split import SPLIT
-from votecert._tables import column_names, in_order
-from votecert.ballots import Ballots
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
 from votecert.bounds.occam import Occam
-from votecert.inputs import Rows, check_delta, read_prior, read_rows
-from votecert.learning._watch import mark_interrupted, now
 from votecert.learning.adam import adam
+from votecert.learning.budget import mark_interrupted, now
 from votecert.learning.options import check_options, given, refuse_unused
 from votecert.learning.smooth import minimise
 from votecert.learning.whole_votes import learn_occam
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.read import Rows, check_delta, read_prior, read_rows
+from votecert.rows.scores import Scores
+from votecert.rows.split import SPLIT
+from votecert.rows.tables import column_names, in_order
 
 Callback = Callable[[dict[str, Any]], None]
 

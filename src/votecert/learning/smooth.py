@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import Bound, Evaluation, Floats, UnsupportedProblemError
 from votecert.learning._affordable import affordable, lowest_certificate
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_starts import by_drawn_votes, by_single_errors, promising_subsets
-from votecert.learning._watch import Callback, Watch
+from votecert.learning.budget import Budget, Callback
+from votecert.rows.ballots import Ballots
 
 N_STARTS = 3
 """Starts from which a short descent is made; the best of them gets a long one."""
@@ -105,18 +105,18 @@ def minimise(
     if problem := bound.problem_with(ballots):
         raise UnsupportedProblemError(problem)
     points: list[Point] = []
-    watch = Watch(time_budget, callback, math.inf)
+    budget = Budget(time_budget, callback, math.inf)
     # Far from the optimum exponents overflow; such points come out as infinite and are left again.
     with np.errstate(all="ignore"):
-        rows = affordable(ballots, bound, delta, prior, watch)
-        descent = Descent.on(rows, bound, delta, prior, watch)
-        with watch.cut_short():
+        rows = affordable(ballots, bound, delta, prior, budget)
+        descent = Descent.on(rows, bound, delta, prior, budget)
+        with budget.cut_short():
             for point in _improving(descent, np.random.default_rng(random_state), max_iter):
                 points.append(point)
-        if watch.interrupted:
+        if budget.interrupted:
             points.append(descent.best)
         best = _best(descent, points)
-    return lowest_certificate(ballots, bound, delta, best, prior, watch)
+    return lowest_certificate(ballots, bound, delta, best, prior, budget)
 
 
 def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
@@ -156,7 +156,7 @@ def _subset_points(descent: Descent, hints: list[Floats]) -> list[Point]:
         three = descent.at(descent.best_voters(3))
         if descent.judged(three).value > (1 - SAME) * min(1.0, three.value):
             return [alone]
-    subsets = promising_subsets(descent.rows, N_SUBSETS, hints, descent.watch.check)
+    subsets = promising_subsets(descent.rows, N_SUBSETS, hints, descent.budget.check)
     return [alone, *(descent.judged(descent.at(subset.weights)) for subset in subsets)]
 
 
@@ -189,9 +189,9 @@ def _best(descent: Descent, points: list[Point]) -> Point:
     The smooth value of a bound may leave a refinement out, so the lowest points need not be the best. Each is
     judged at the choice it was found with, and the lowest few at the choice that a search makes there, too.
     """
-    if not descent.watch.has_time():
+    if not descent.budget.has_time():
         return _lowest(points, 1)[0]
-    descent = replace(descent, watch=Watch())
+    descent = replace(descent, budget=Budget())
     different = {(float(f"{point.value:.6g}"), np.count_nonzero(point.weights)): point for point in points}
     points = [*different.values()]
     points += [descent.at(point.weights) for point in _lowest(points, N_SEARCHED)]

@@ -13,27 +13,27 @@ from typing import Any, cast
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from votecert.ballots import Ballots
 from votecert.bounds.base import Choice, Evaluation
 from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, whole_choice
 from votecert.bounds.occam_prior import log_of_reciprocal
+from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
-from votecert.learning._electorate import Floats, Ints, electorate
-from votecert.learning._judge import Judge
+from votecert.learning._error_counter import Floats, Ints, error_counter
 from votecert.learning._prior_scores import PriorScores
-from votecert.learning._soft_electorate import SoftElectorate
+from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.learning._stacking import Fittable, stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
-from votecert.learning._watch import Callback, Watch
+from votecert.learning.budget import Budget, Callback
 from votecert.learning.fitted_list import FITTED_ENTRIES, fit_members
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
-from votecert.scores import Scores
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores
 
 Rows = Ballots | Scores
 
 MOST_ENTRIES = 1 << 24
-"""Votes that the search looks at; of more, some rows are searched and all of them judge the best."""
+"""Votes that the search looks at; of more, some rows are searched and all of them criterion the best."""
 
 FEWEST_ROWS_TO_SPLIT = 40
 """With fewer rows none are spent on fitting a list."""
@@ -96,13 +96,13 @@ def learn_occam(
     if not 0 <= split < 1:
         raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
     declared = declared_list(rows, split, random_state, prior_rows)
-    watch = Watch(time_budget, callback)
-    learner = _Learner(rows, delta, bound if bound is not None else Occam(), declared, fallback, watch)
+    budget = Budget(time_budget, callback)
+    learner = _Learner(rows, delta, bound if bound is not None else Occam(), declared, fallback, budget)
     # the products are many and small: a second thread costs far more in waiting than it saves
-    with watch.cut_short(), threadpool_limits(limits=1, user_api="blas"):
+    with budget.cut_short(), threadpool_limits(limits=1, user_api="blas"):
         learner.search_whole_votes()
         learner.fit_list(prior_rows)
-    return watch.marked(learner.result())
+    return budget.marked(learner.result())
 
 
 def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class _Learner:
     bound: Occam
     declared: dict[str, Any]
     fallback: int | None
-    watch: Watch
+    budget: Budget
     found: list[FoundVote] = field(default_factory=list)
     members: dict[str, Ints] = field(default_factory=dict)
     sampled: bool = False
@@ -155,15 +155,20 @@ class _Learner:
         d, c, m = self.rows.n_voters, self.rows.n_classes, self.rows.n_rows
         everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
         self.found.append(FoundVote(everybody, m, 1.0))
-        began = self.watch.seconds
-        voters = _electorate(self.rows, MOST_ENTRIES)
+        began = self.budget.seconds
+        voters = _error_counter(self.rows, MOST_ENTRIES)
         self.sampled = voters.n_rows < m
-        if self.watch.time_budget is not None:  # to go over all rows takes as long as that, or less
-            self.watch.reserve(_FINISHING * (self.watch.seconds - began))
-        judge = Judge(m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows)
-        descent = Descent(voters, PriorScores(self.bound.prior, d, c), judge, self.watch, self.found)
+        if self.budget.time_budget is not None:  # to go over all rows takes as long as that, or less
+            self.budget.reserve(_FINISHING * (self.budget.seconds - began))
+        criterion = Criterion(
+            m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows
+        )
+        descent = Descent(voters, PriorScores(self.bound.prior, d, c), criterion, self.budget, self.found)
         descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
-        weights = [log_odds_weights(voters), *stacking_weights(voters.part(FITTED_ENTRIES), watch=self.watch)]
+        weights = [
+            log_odds_weights(voters),
+            *stacking_weights(voters.part(FITTED_ENTRIES), budget=self.budget),
+        ]
         descent.run(rounded_votes(weights, d), _DESCENTS)
         descent.polish()
 
@@ -178,7 +183,7 @@ class _Learner:
             can_abstain = self.rows.abstention_declared and self.rows.can_abstain
             self.members = fit_members(
                 rows,
-                self.watch,
+                self.budget,
                 classes_declared=self.rows.classes_declared,
                 missing_is_unasked=prior_rows is not None and not can_abstain,
             )
@@ -204,7 +209,7 @@ class _Learner:
         """The smallest certificate of several votes that are certified on the same rows."""
         errors: list[int] = []
         for choice in choices:
-            if errors and not self.watch.has_time():
+            if errors and not self.budget.has_time():
                 break
             errors.append(rows.errors(choice["votes"], choice["offsets"], self.fallback))
         shares = [self._log_mass(self.bound.share(choice)) for choice in choices[: len(errors)]]
@@ -226,5 +231,9 @@ class _Learner:
         return -float(log_of_reciprocal(OUTWARD, Fraction(self.delta) * mass))
 
 
-def _electorate(rows: Rows, most_entries: int) -> Fittable:
-    return SoftElectorate(rows, most_entries) if isinstance(rows, Scores) else electorate(rows, most_entries)
+def _error_counter(rows: Rows, most_entries: int) -> Fittable:
+    return (
+        SoftErrorCounter(rows, most_entries)
+        if isinstance(rows, Scores)
+        else error_counter(rows, most_entries)
+    )

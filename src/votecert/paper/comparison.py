@@ -16,7 +16,7 @@ import numpy as np
 import votecert as vc
 from votecert.paper.cells import Panel
 from votecert.paper.formats import Array
-from votecert.paper.measuring import WIDE
+from votecert.paper.measure import WIDE
 from votecert.paper.results import Record
 
 N_VOTERS = 100

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from votecert.files import write_atomically
 from votecert.paper.summary import Mean
+from votecert.rows.files import write_atomically
 
 # The palette of Okabe and Ito.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (

@@ -26,10 +26,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 import votecert as vc
-from votecert.files import write_atomically
 from votecert.paper.cells import Group
 from votecert.paper.formats import Array
-from votecert.paper.loading import cache_folder, load
+from votecert.paper.load import cache_folder, load
+from votecert.rows.files import write_atomically
 
 LAYOUT = 1
 """Counted up whenever the votes of a group change, so that older files are not used."""

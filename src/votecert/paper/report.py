@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from votecert.files import write_atomically
 from votecert.paper.catalogue import CATALOGUE
 from votecert.paper.cells import FIGURES, plan
 from votecert.paper.claims import judge
@@ -14,6 +13,7 @@ from votecert.paper.figures import draw_all
 from votecert.paper.results import read_results
 from votecert.paper.summary import Results
 from votecert.paper.tables import Table, all_tables
+from votecert.rows.files import write_atomically
 
 TRIALS = 5
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from votecert.files import write_atomically
 from votecert.paper.catalogue import CATALOGUE
 from votecert.paper.cells import OBJECTIVES
 from votecert.paper.summary import TITLES, Mean, Results, own_bound
+from votecert.rows.files import write_atomically
 
 
 @dataclass(frozen=True)

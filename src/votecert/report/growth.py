@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from votecert.certificate.record import Certificate
+from votecert.certificate.certificate import Certificate
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.report.charts import Point
 from votecert.report.text import limit

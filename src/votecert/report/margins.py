@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from votecert._tables import in_order
-from votecert.ballots import Ballots
-from votecert.certificate.record import Certificate
+from votecert.certificate.certificate import Certificate
 from votecert.report.charts import Bin
-from votecert.scores import Scores, soft_totals, tied
+from votecert.rows.ballots import Ballots
+from votecert.rows.scores import Scores, soft_totals, tied
+from votecert.rows.tables import in_order
 
 BINS = 40
 """Number of bins between leads -1 and 1; even, so that zero is an edge."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from votecert.certificate.record import Certificate
+from votecert.certificate.certificate import Certificate
 from votecert.report import summary, tables
 from votecert.report.text import chance, limit, visible
 

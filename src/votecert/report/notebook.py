@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from votecert.certificate.record import Certificate
+from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.report.summary import Verdict, caveat, headline_facts, together, verdict
 from votecert.report.text import share, visible

@@ -11,14 +11,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from votecert.certificate.record import Certificate
+from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.files.atomic import write_atomically
 from votecert.report import summary, tables
 from votecert.report.charts import SQUARES, curve, histogram, squares
 from votecert.report.growth import growth
 from votecert.report.margins import Margins, read_margins
 from votecert.report.text import chance, confidence, limit, scalar, share, visible
+from votecert.rows.files.atomic import write_atomically
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from votecert.bounds import BOUNDS
-from votecert.certificate.record import Certificate
+from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.report.charts import bar, nice_ceiling
 from votecert.report.summary import caveat, counted_errors

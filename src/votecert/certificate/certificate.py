@@ -1,0 +1,338 @@
+"""The certificate: a number, what it was computed from, and what it means."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.bounds import BOUNDS
+from votecert.bounds.base import Bound, Terms
+from votecert.certificate.words import who_votes, with_weights
+from votecert.predictor import TIE_RULE, WeightedVote, scaled_votes
+from votecert.references import bibtex
+from votecert.rows.tables import in_order
+
+if TYPE_CHECKING:
+    from votecert.certificate.verify import Verification
+
+Origin = Literal["learned", "given", "fixed"]
+VoteKind = Literal["hard", "soft"]
+
+NOT_FIXED = {
+    "learned": "These weights were learned on these rows: it would take weights that were fixed in advance.",
+    "given": "Nobody says that these weights were fixed without looking at these rows; if they were, pass "
+    "fixed_in_advance=True.",
+}
+"""Why the test-set bound does not cover weights, by their origin."""
+
+VOTERS = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """An upper bound on the true error of a vote, with everything needed to check it.
+
+    Attributes
+    ----------
+    risk : float
+        With probability at least ``1 - delta`` over the certifying rows, the error of ``predictor`` on new
+        rows is at most this. 1.0 means that nothing can be said; ``reason`` tells why.
+    delta : float
+        The confidence parameter of the whole statement.
+    bound : str
+        Id of the bound, a key of ``votecert.BOUNDS``.
+    options : dict
+        The bound's options.
+    terms : Terms
+        What the bound was computed from.
+    classes : tuple
+        The labels in their fixed order.
+    kind : {"hard", "soft"}
+        Whether voters cast labels or class scores.
+    origin : {"learned", "given", "fixed"}
+        Where the weights come from: learned on the certifying rows, given by the user (in any way), or
+        fixed without looking at the rows, as the plain vote is or as the user says.
+    errors, ties : int
+        Certifying rows the predictor gets wrong, and those on which classes are tied.
+    details : dict
+        Numbers on the way: K, margin, KL, complexity, empirical quantities.
+    ledger : dict
+        How delta was spent.
+    classes_declared : bool
+        Whether the label set was declared or inferred from the rows.
+    group : str or None
+        The group of rows this certificate speaks about, when it is one of several.
+    voters : tuple of str or None
+        Names of the voters.
+    reason : str or None
+        Why the bound is vacuous.
+    declared : tuple of str
+        Assumptions that the user declared where they could not be checked.
+    abstention_declared : bool
+        Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
+    intact : bool
+        False for a certificate read from a text whose digest does not match it.
+    own_words : bool
+        False for a certificate whose text has sentences written by another version of this program.
+    """
+
+    risk: float
+    delta: float
+    bound: str
+    options: dict[str, Any]
+    terms: Terms
+    classes: tuple[Any, ...]
+    kind: VoteKind
+    origin: Origin
+    errors: int
+    ties: int
+    details: dict[str, Any]
+    ledger: dict[str, float]
+    classes_declared: bool = True
+    group: str | None = None
+    voters: tuple[str, ...] | None = None
+    reason: str | None = None
+    declared: tuple[str, ...] = ()
+    abstention_declared: bool = True
+    intact: bool = field(default=True, compare=False)
+    own_words: bool = field(default=True, compare=False)
+
+    @cached_property
+    def predictor(self) -> WeightedVote:
+        """The certified predictor: it follows from the terms, so it cannot be another one."""
+        if problem := self.problem_with_terms():
+            raise ValueError(f"This certificate is about no vote that there can be. {problem}")
+        return certified_vote(self.terms, self.classes, self.kind)
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """Weights of the voters in the certified vote, summing to one."""
+        return self.predictor.weights
+
+    @property
+    def offsets(self) -> npt.NDArray[np.float64]:
+        """Votes of the constant voters, one a class, on the scale of ``weights``."""
+        return np.array(self.predictor.offsets) / max(1, sum(self.predictor.votes))
+
+    @property
+    def empirical_risk(self) -> float:
+        """Share of the certifying rows that the predictor gets wrong."""
+        return self.errors / self.terms.n_rows
+
+    @property
+    def method(self) -> Bound:
+        """The bound with its options."""
+        return type(BOUNDS[self.bound])(**self.options)
+
+    @property
+    def is_guarantee(self) -> bool:
+        """Whether the number is a proven bound for this predictor."""
+        return covers(self.method, self.origin)
+
+    @property
+    def fitted_on(self) -> Literal["all", "part", "other"] | None:
+        """Which rows learned weights were learned on: all these, a part that does not certify, or others."""
+        if self.origin != "learned":
+            return None
+        choice = self.terms.choice
+        if choice.get("statement") != "list":
+            return "all"
+        return "part" if choice["list"] == "split" else "other"
+
+    @property
+    def caveat(self) -> str | None:
+        """What to know before trusting the number: mostly, why it is no guarantee."""
+        return NOT_FIXED.get(self.origin) if self.bound == "test-set" else self.method.caveat
+
+    def predict(self, votes: Any) -> npt.NDArray[Any]:
+        """Labels by exactly the certified predictor, ties included.
+
+        Parameters
+        ----------
+        votes : (rows, d) labels, or (rows, d, c) scores for a soft vote
+            Of the same voters in the same order. In a table with the names of :attr:`voters` the columns are
+            found by name: their order does not matter, and other columns are left out.
+        """
+        return self.predictor.predict(in_order(votes, self.voters))
+
+    @property
+    def statement(self) -> str:
+        """One sentence: what is guaranteed, for which predictor."""
+        where = f" in group {self.group}" if self.group is not None else ""
+        rounded = self.method.rounds_weights
+        who, how = who_votes(self.predictor, self.voters), with_weights(self.predictor, self.origin, rounded)
+        what = f"{who}{',' if ',' in who else ''} {how}"
+        if self.risk >= 1:
+            return f"Nothing can be said about the error of {what}{where}: {self.reason}"
+        claim = f"errs on at most {percent(self.risk)} of new rows{where}"
+        if not self.is_guarantee:
+            return f"NOT A GUARANTEE: {what} {claim}. {self.caveat}"
+        digits = max(4, 2 - math.floor(math.log10(self.delta)))
+        confidence = 100 - 100 * float(rounded_up(self.delta, digits))
+        return f"With confidence {confidence:.12g} %, {what} (ties go to {TIE_RULE}) {claim}."
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What must be true for the statement to hold."""
+        labels = ", ".join(map(str, self.classes[:6])) + ("..." if len(self.classes) > 6 else "")
+        listed = [
+            f"The {self.terms.n_rows} rows are independent draws from the distribution it is about.",
+            *(self.method.assumptions() or [VOTERS]),
+            f"The classes, in this order, are {labels}"
+            + (
+                "."
+                if self.classes_declared
+                else " (inferred from the rows; it is assumed that there are no others)."
+            ),
+        ]
+        if not self.abstention_declared and self.terms.n_outputs == self.terms.n_classes:
+            listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
+        if self.origin == "fixed" or self.bound == "test-set":  # which says nothing about others
+            listed.append("The weights were fixed without looking at these rows.")
+        if self.group is not None:
+            listed.append("The groups were fixed without looking at these rows.")
+        return [*listed, *self.declared]
+
+    def cite(self) -> str:
+        """BibTeX of the works behind this certificate."""
+        return bibtex([*self.method.cited(), "votecert"])
+
+    def to_json(self) -> str:
+        """The certificate as JSON text, with its digest."""
+        from votecert.certificate.json import to_json
+
+        return to_json(self)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        votes: Any = None,
+        y: Any = None,
+        table: Any = None,
+        title: str | None = None,
+    ) -> str:
+        """A self-contained HTML report; needs the extra ``votecert[cli]``.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the report.
+        votes, y : optional
+            The certifying rows, to show the margins.
+        table : CertificateTable, or a sequence of them, optional
+            Other bounds, or groups of rows, to show beside it.
+        title : str, optional
+            Heading of the report.
+        """
+        from votecert.report import to_html
+
+        return to_html(self, path, votes=votes, y=y, table=table, title=title)
+
+    def to_markdown(self) -> str:
+        """A section for a model card."""
+        from votecert.report import to_markdown
+
+        return to_markdown(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a certificate. Call :meth:`verify` before trusting it."""
+        from votecert.certificate.json import from_json
+
+        return from_json(cls, text)
+
+    def verify(self, votes: Any = None, y: Any = None) -> Verification:
+        """Recompute the number from the stored statistics, and those from the rows if given.
+
+        Parameters
+        ----------
+        votes : (m, d) labels, (m, d, c) scores of a soft vote, Ballots or Scores, optional
+            The certifying rows. Ballots and Scores have the true labels in them, and must have been read
+            with the certificate's classes and its rule for abstentions.
+        y : (m,) labels, optional
+            The true labels.
+
+        Returns
+        -------
+        Verification
+            True in a boolean context if everything agrees; ``problems`` lists what does not.
+        """
+        from votecert.certificate.verify import verify
+
+        return verify(self, votes, y)
+
+    def problem_with_terms(self) -> str | None:
+        """Why the number cannot have been computed from the stored terms, as a sentence, or None."""
+        try:
+            self.method.check(self.terms)
+        except ValueError as error:
+            return str(error)
+        if len(self.classes) != self.terms.n_classes:
+            return f"There are {len(self.classes)} classes, not {self.terms.n_classes}."
+        if self.voters is not None and len(self.voters) != self.terms.n_voters:
+            return f"There are {len(self.voters)} names for {self.terms.n_voters} voters."
+        if self.kind == "soft" and not self.method.counts_errors:
+            return f"The bound {self.bound!r} does not cover soft votes."
+        choice = self.terms.choice
+        if self.group is not None and (choice.get("statement"), choice.get("list")) == ("list", "split"):
+            return "The group is certified by a vote that was fitted on rows of all groups, its own too."
+        if max(self.errors, self.ties) > self.terms.n_rows:
+            return f"There are more errors or ties than the {self.terms.n_rows} rows."
+        return None
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from votecert.report.notebook import certificate_html
+
+        return certificate_html(self)
+
+    def __repr__(self) -> str:
+        mark = "" if self.is_guarantee else ", NOT A GUARANTEE"
+        group = f", group={self.group!r}" if self.group is not None else ""
+        return (
+            f"Certificate(risk <= {rounded_up(self.risk)}, delta={self.delta:g}, bound={self.bound!r}, "
+            f"empirical={self.empirical_risk:.4f}, rows={self.terms.n_rows}, voters={self.terms.n_voters}"
+            f"{group}{mark})"
+        )
+
+
+def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> WeightedVote:
+    """The vote that a bound with these terms is about; real weights are stored as whole numbers, too."""
+    choice = terms.choice
+    return WeightedVote(
+        votes=tuple(int(n) for n in choice.get("votes", scaled_votes(terms.weights))),
+        offsets=tuple(int(n) for n in choice.get("offsets", (0,) * len(classes))),
+        classes=classes,
+        kind=kind,
+        fallback=choice.get("fallback"),
+    )
+
+
+def covers(method: Bound, origin: Origin) -> bool:
+    """Whether the bound is proved for weights of this origin; the test-set bound only for fixed ones."""
+    return method.is_guarantee and (method.id != "test-set" or origin == "fixed")
+
+
+def rounded_up(risk: float, digits: int = 4) -> str:
+    """Print a risk with so many digits after the point, never below its value.
+
+    Examples
+    --------
+    >>> rounded_up(0.12341), rounded_up(0.1), rounded_up(0.1 + 5e-14)
+    ('0.1235', '0.1000', '0.1001')
+    """
+    printed = Decimal(repr(float(risk))).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
+    return f"{min(printed, Decimal(1)):.{digits}f}"
+
+
+def percent(risk: float) -> str:
+    """A risk in percent, rounded up."""
+    return f"{100 * float(rounded_up(risk, 5)):.6g} %"

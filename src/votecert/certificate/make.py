@@ -1,0 +1,163 @@
+"""Making certificates: from rows, weights and a bound to the record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
+from votecert.certificate.certificate import Certificate, Origin, VoteKind, certified_vote
+from votecert.certificate.table import CertificateTable
+from votecert.learning.budget import mark_interrupted
+from votecert.learning.learn import learn_on
+from votecert.rows.ballots import Ballots
+from votecert.rows.read import Floats, Rows
+from votecert.rows.scores import Scores
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes certificates that differ in the bound, the share of delta and the rows only."""
+
+    rows: Rows
+    origin: Origin
+    prior: Floats | None
+    fallback: int | None
+    voters: tuple[str, ...] | None
+    group: str | None = None
+
+    @property
+    def ballots(self) -> Ballots:
+        """The rows as bounds take them: those that count errors take scores just as well."""
+        return cast(Ballots, self.rows)
+
+    def make(
+        self, method: Bound, theta: Floats | None, delta: float, learning: dict[str, Any]
+    ) -> Certificate:
+        """Evaluate (or learn by) one bound and write the certificate."""
+        return self.write(method, self.evaluate(method, theta, delta, learning), delta)
+
+    def problem_with(self, method: Bound) -> str | None:
+        """Say why the bound does not cover these rows or weights, or None when it does."""
+        if method.id == "test-set" and self.origin == "learned":
+            return (
+                "The bound 'test-set' does not cover weights learned on these rows. Use bound='occam', or "
+                "learn the weights on other rows and pass them as an array with fixed_in_advance=True."
+            )
+        if isinstance(self.rows, Scores) and not method.counts_errors:
+            return f"The bound {method.id!r} does not cover soft votes; use 'occam'."
+        return method.problem_with(self.ballots)
+
+    def evaluate(
+        self, method: Bound, theta: Floats | None, delta: float, learning: dict[str, Any]
+    ) -> Evaluation:
+        """The bound at the given weights, or at learned ones."""
+        if problem := self.problem_with(method):
+            raise UnsupportedProblemError(problem)
+        if theta is None:
+            return learn_on(self.rows, method, delta, prior=self.prior, fallback=self.fallback, **learning)
+        if learning:
+            raise TypeError(f"{', '.join(learning)} can only be used with weights='learn'.")
+        found = method.evaluate(self.ballots, theta, delta, prior=self.prior)
+        if self.fallback is None or not method.counts_errors:
+            return found
+        return self.at(method, found, delta)
+
+    def at(self, method: Bound, found: Evaluation, delta: float) -> Evaluation:
+        """The bound for an already found vote on these rows, with the fallback in force."""
+        choice = {**found.terms.choice, "fallback": self.fallback}
+        return method.at(self.ballots, np.array(found.terms.weights), delta, choice, prior=self.prior)
+
+    def make_groups(
+        self,
+        method: Bound,
+        theta: Floats | None,
+        delta: float,
+        masks: dict[str, npt.NDArray[np.bool_]],
+        learning: dict[str, Any],
+    ) -> CertificateTable:
+        """One certificate a group for one vote, each with an equal share of delta.
+
+        A vote learned on all rows is one of the votes that each group's statement covers, so the groups
+        need not be split off before learning. The fitted list would need its own held-out rows in every
+        group; it is left out unless it was fitted on other rows. Weights that are rounded to whole numbers
+        are rounded once, on all rows: it is one vote that the certificates are about.
+        """
+        share, found = delta / len(masks), None
+        if theta is None and method.id == "occam" and learning.get("prior_votes") is None:
+            learning = {**learning, "split": 0.0}
+        if theta is None or method.counts_errors:
+            found = self.evaluate(method, theta, share, learning)
+            theta = np.array(found.terms.weights)
+        certificates = []
+        for name, mask in masks.items():
+            maker = replace(self, rows=self.rows.subset(mask), group=name)
+            if found is not None and method.counts_errors:
+                here = maker.at(method, found, share)
+            else:
+                here = maker.evaluate(method, theta, share, {} if found else learning)
+            if found is not None:
+                here = mark_interrupted(here, bool(found.details.get("interrupted")))
+            certificates.append(maker.write(method, here, share))
+        return CertificateTable(tuple(certificates), "group", simultaneous=True)
+
+    def write(self, method: Bound, found: Evaluation, delta: float) -> Certificate:
+        """The certificate of an evaluated bound."""
+        rows, terms = self.rows, found.terms
+        kind: VoteKind = "soft" if isinstance(rows, Scores) else "hard"
+        if self.fallback is not None:  # bounds that do not count errors cover every fallback
+            terms = replace(terms, choice={**terms.choice, "fallback": self.fallback})
+        classes = tuple(rows.classes.tolist())
+        vote = certified_vote(terms, classes, kind)
+        return Certificate(
+            risk=found.risk,
+            delta=delta,
+            bound=method.id,
+            options=method.options(),
+            terms=terms,
+            classes=classes,
+            kind=kind,
+            origin=self.origin,
+            errors=rows.errors(vote.votes, vote.offsets, vote.fallback),
+            ties=rows.ties(vote.votes, vote.offsets),
+            details=found.details,
+            ledger=found.ledger,
+            classes_declared=rows.classes_declared,
+            group=self.group,
+            voters=self.voters,
+            reason=found.reason,
+            abstention_declared=rows.abstention_declared,
+        )
+
+
+def best_of(found: list[Certificate], delta: float) -> Certificate:
+    """The smallest of several certificates that hold together, with the whole delta and its ledger."""
+    best = min(found, key=lambda certificate: certificate.risk)
+    others = {f"{c.bound} (not used)": c.delta for c in found if c is not best}
+    ledger = {f"{best.bound}: {name}": share for name, share in best.ledger.items()} | others
+    return replace(best, delta=delta, ledger=ledger)
+
+
+def fallback_index(fallback: Any, rows: Rows) -> int | None:
+    """Index of the fallback class."""
+    if fallback is None:
+        return None
+    places = np.flatnonzero(rows.classes == fallback)
+    if not len(places):
+        raise ValueError(f"The fallback {fallback!r} is not one of the classes {rows.classes.tolist()}.")
+    return int(places[0])
+
+
+def group_masks(groups: Any, y: Any, n_rows: int) -> dict[str, npt.NDArray[np.bool_]]:
+    """Which rows belong to each group, by the group's name in sorted order."""
+    if isinstance(groups, str):
+        if groups != "class":
+            raise ValueError(f"groups must be 'class' or one label a row, not {groups!r}.")
+        groups = y
+    names = np.array([str(name) for name in groups])
+    if names.shape != (n_rows,):
+        raise ValueError(f"groups must have one label a row, {n_rows} in all, but there are {len(names)}.")
+    return {str(name): names == name for name in np.unique(names)}

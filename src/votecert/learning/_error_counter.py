@@ -1,0 +1,342 @@
+"""Counting the errors of many whole-number votes at once: what the discrete search spends its time on.
+
+An *error_counter* holds rows with true labels and a set of *columns*: the d voters, then one constant voter a
+class. Voters that vote alike on all of these rows share a column, which is only arithmetic: every voter
+keeps its own number of votes. A *tally* is what has to be kept of one vote to tell, quickly, how many rows
+it would get wrong
+if some column had a few votes more or less.
+
+Symbols: c classes, q columns, u = 2 (votes right - votes wrong) + 1 if a tie is right, - 1 if it is wrong:
+two classes err where u < 0, and u is odd, so there are no ties left to think about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.learning._rows import canonical, different_columns
+from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import Codes, content_sample, row_blocks
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Tally = Any
+
+_FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
+_NO_RIVAL = np.iinfo(np.int64).min  # key of a class that does not stand
+
+
+class ErrorCounter(Protocol):
+    """What the search needs to know of the rows, whatever the kind of votes."""
+
+    n_rows: int
+    n_voters: int
+    n_classes: int
+    column_of: npt.NDArray[np.intp]
+
+    def tally(self, votes: Ints) -> Tally:
+        """Count a vote of length d + c (voters, then constants) from scratch."""
+
+    def errors(self, tally: Tally) -> int:
+        """Rows the counted vote gets wrong."""
+
+    def moved(self, tally: Tally, who: int, step: int) -> Tally:
+        """The tally after voter or constant ``who`` got ``step`` more votes."""
+
+    def errors_after(self, tally: Tally, steps: Sequence[int]) -> Ints:
+        """Errors after each step of each voter or constant, (len(steps), d + c)."""
+
+    def errors_of_many(self, candidates: Ints) -> Ints:
+        """Errors of many votes at once, one a row of (J, d + c)."""
+
+    def voter_errors(self) -> Ints:
+        """Rows each voter alone gets wrong, (d,)."""
+
+    def votes_cast(self) -> Ints:
+        """Rows on which each voter does not abstain, (d,)."""
+
+    def by_voter(self, weights: Floats) -> Floats:
+        """Weights of voters and constants, (d + c,), from those of the different columns."""
+
+
+class HardElectorate:
+    """Rows of class codes: what two and more classes have in common."""
+
+    def __init__(
+        self,
+        codes: Codes,
+        labels: npt.NDArray[np.intp],
+        counts: Ints,
+        n_classes: int,
+        column_of: npt.NDArray[np.intp],
+    ) -> None:
+        self.codes, self.labels, self.counts = codes, labels, counts
+        self.n_classes, self.column_of = n_classes, column_of
+        self.n_rows = int(counts.sum())
+        self.n_voters = len(column_of) - n_classes
+        self._float = np.float32 if self.n_rows < _FLOAT32_EXACT else np.float64
+
+    @property
+    def n_columns(self) -> int:
+        """Number of different columns q."""
+        return int(self.codes.shape[1])
+
+    def voter_errors(self) -> Ints:
+        """Rows each voter gets wrong or abstains on, (d,)."""
+        labels = self.labels[:, None].astype(self.codes.dtype)
+        return self._per_voter(lambda rows: self.codes[rows] != labels[rows])
+
+    def votes_cast(self) -> Ints:
+        """Rows each voter votes on, (d,)."""
+        return self._per_voter(lambda rows: self.codes[rows] < self.n_classes)
+
+    def part(self, most_entries: int) -> Self:
+        """The counter of some of these rows, chosen by their contents; of all if they are few enough."""
+        if self.codes.size <= most_entries:
+            return self
+        rows = (self.codes, self.labels, self.counts)
+        kept = content_sample([rows], max(1, most_entries // self.n_columns))
+        return type(self)(*kept, self.n_classes, self.column_of)
+
+    def _per_voter(self, happens: Callable[[slice], npt.NDArray[np.bool_]]) -> Ints:
+        """On how many rows something happens to each voter."""
+        totals = np.zeros(self.n_columns, dtype=np.int64)
+        for rows in row_blocks(*self.codes.shape):
+            totals += self.weighed(happens(rows), rows)
+        return totals[self.column_of[: self.n_voters]]
+
+    def weighed(self, happens: npt.NDArray[np.bool_], rows: slice) -> Ints:
+        """On how many rows each event happens, one event a column, for a block of the rows."""
+        return _whole(self.counts[rows].astype(self._float) @ happens.astype(self._float))
+
+    def by_voter(self, weights: Floats) -> Floats:
+        """Give the weight of each column to one voter, or constant if there is one, that votes like it."""
+        one_of = np.empty(self.n_columns, dtype=np.intp)
+        everyone = np.arange(len(self.column_of))
+        one_of[self.column_of[::-1]] = everyone[::-1]  # the last one written stays: the first voter
+        one_of[self.column_of[self.n_voters :]] = everyone[self.n_voters :]
+        spread = np.zeros(len(everyone))
+        spread[one_of] = weights
+        return spread
+
+    def by_column(self, votes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Votes of each column, from those of the voters and constants (last axis)."""
+        merged = np.zeros((self.n_columns, *votes.shape[:-1]), dtype=votes.dtype)
+        np.add.at(merged, self.column_of, np.moveaxis(votes, -1, 0))
+        return np.moveaxis(merged, 0, -1)
+
+
+class BinaryErrorCounter(HardElectorate):
+    """Two classes, no abstentions: a tally is the array u."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.right = self.codes == self.labels[:, None].astype(self.codes.dtype)
+        self.tie = np.where(self.labels == 0, 1, -1)
+
+    def tally(self, votes: Ints) -> Ints:
+        used = np.flatnonzero(by_column := self.by_column(votes))
+        right = np.zeros(len(self.labels), dtype=np.int64)
+        for column in used:
+            right += by_column[column] * self.right[:, column]
+        return 4 * right - 2 * int(by_column.sum()) + self.tie
+
+    def errors(self, tally: Ints) -> int:
+        return int(self.counts[tally < 0].sum())
+
+    def moved(self, tally: Ints, who: int, step: int) -> Ints:
+        return tally + np.where(self.right[:, self.column_of[who]], 2 * step, -2 * step)
+
+    def errors_after(self, tally: Ints, steps: Sequence[int]) -> Ints:
+        near = np.flatnonzero(np.abs(tally) < 2 * max(map(abs, steps)))
+        u, counts = tally[near], self.counts[near]
+        step = 2 * np.array(steps)[:, None]
+        if_right, if_wrong = (u + step < 0) * counts, (u - step < 0) * counts
+        change = (if_right - if_wrong).astype(self._float) @ self.right[near].astype(self._float)
+        far = self.errors(tally) - int(counts[u < 0].sum())
+        errors = far + if_wrong.sum(axis=1)[:, None] + _whole(change)
+        return np.asarray(errors[:, self.column_of])
+
+    def errors_after_pairs(self, tally: Ints, steps: tuple[int, int], who: npt.NDArray[np.intp]) -> Ints:
+        """Errors after ``steps[0]`` for one of ``who`` and ``steps[1]`` for another, of all pairs at once.
+
+        With x, y in {0, 1} for "the voter is right", the error indicator of a row is
+        ``f00 + (f10 - f00) x + (f01 - f00) y + (f11 - f10 - f01 + f00) x y``: one matrix product.
+        """
+        a, b = 2 * steps[0], 2 * steps[1]
+        near = np.flatnonzero(np.abs(tally) < abs(a) + abs(b))
+        u, counts = tally[near], self.counts[near]
+        far = self.errors(tally) - int(counts[u < 0].sum())
+        f00, f10, f01, f11 = (
+            (u + x * a + y * b < 0) * counts for x, y in ((-1, -1), (1, -1), (-1, 1), (1, 1))
+        )
+        only_x, only_y, both = (f.astype(self._float) for f in (f10 - f00, f01 - f00, f11 - f10 - f01 + f00))
+        right = self.right[np.ix_(near, self.column_of[who])].astype(self._float)
+        change = (right * both[:, None]).T @ right + (only_x @ right)[:, None] + only_y @ right
+        return far + int(f00.sum()) + _whole(change)
+
+    def errors_of_many(self, candidates: Ints) -> Ints:
+        by_column = self.by_column(candidates)
+        weights = by_column.T.astype(self._float)
+        half = by_column.sum(axis=1)
+        errors = np.zeros(len(candidates), dtype=np.int64)
+        for rows in row_blocks(len(self.labels), max(self.n_columns, len(candidates))):
+            totals = self.right[rows].astype(self._float) @ weights
+            wrong = 4 * totals - 2 * half + self.tie[rows, None] < 0
+            errors += self.weighed(wrong, rows)
+        return errors
+
+
+class MulticlassErrorCounter(HardElectorate):
+    """More classes, or abstentions: a tally is the (c, rows) array of vote totals.
+
+    Totals are compared as ``key = c * total + (c - 1 - class)``: the largest key wins, and a tie goes to the
+    smallest class. A row without any vote is an error.
+    """
+
+    def tally(self, votes: Ints) -> Ints:
+        by_column = self.by_column(votes)
+        totals = np.zeros((self.n_classes + 1, len(self.labels)), dtype=np.int64)  # the last: abstentions
+        rows = np.arange(len(self.labels))
+        for column in np.flatnonzero(by_column):
+            totals[self.codes[:, column], rows] += by_column[column]
+        return totals[:-1]
+
+    def errors(self, tally: Ints) -> int:
+        return int(self.counts[self._wrong(tally)].sum())
+
+    def _wrong(self, tally: Ints) -> npt.NDArray[np.bool_]:
+        keys = self._keys(tally)
+        true = keys[self.labels, np.arange(len(self.labels))]
+        return np.asarray((keys.max(axis=0) > true) | (tally.max(axis=0) == 0))
+
+    def _keys(self, tally: Ints) -> Ints:
+        return self.n_classes * tally + np.arange(self.n_classes)[::-1, None]
+
+    def moved(self, tally: Ints, who: int, step: int) -> Ints:
+        totals = tally.copy()
+        codes = self.codes[:, self.column_of[who]]
+        rows = np.flatnonzero(codes < self.n_classes)
+        totals[codes[rows], rows] += step
+        return totals
+
+    def errors_after(self, tally: Ints, steps: Sequence[int]) -> Ints:
+        now = self._wrong(tally)
+        rivals = self._rivals(self._keys(tally))
+        errors = np.empty((len(steps), self.n_columns), dtype=np.int64)
+        for place, step in enumerate(steps):
+            after = self._wrong_after(tally, rivals, step)
+            near = np.flatnonzero((after != now).any(axis=0))
+            effect = np.zeros((len(near), self.n_classes + 1), dtype=np.int64)  # the last: abstentions
+            effect[:, :-1] = (after[:, near].astype(np.int64) - now[near]).T * self.counts[near, None]
+            errors[place] = np.take_along_axis(effect, self.codes[near].astype(np.intp), axis=1).sum(axis=0)
+        return (self.errors(tally) + errors)[:, self.column_of]
+
+    def _rivals(self, keys: Ints) -> tuple[Ints, Ints, Ints]:
+        """Key of the true class, of its best rival, and of the best rival without each class in turn."""
+        rows = np.arange(len(self.labels))
+        true = keys[self.labels, rows]
+        others = keys.copy()
+        others[self.labels, rows] = _NO_RIVAL
+        best = others.max(axis=0)
+        is_best = others == best
+        others[is_best] = _NO_RIVAL
+        return true, best, np.where(is_best, others.max(axis=0), best)
+
+    def _wrong_after(self, tally: Ints, rivals: tuple[Ints, Ints, Ints], step: int) -> npt.NDArray[np.bool_]:
+        """Whether each row would be wrong, were there ``step`` more votes for a class, (c, rows)."""
+        true, best, without = rivals
+        added = self.n_classes * step
+        wrong: npt.NDArray[np.bool_] = np.maximum(self._keys(tally) + added, without) > true
+        wrong[self.labels, np.arange(len(self.labels))] = best > true + added
+        wrong[:, tally.sum(axis=0) + step == 0] = True
+        return wrong
+
+    def errors_of_many(self, candidates: Ints) -> Ints:
+        weights = self.by_column(candidates).T.astype(self._float)
+        errors = np.zeros(len(candidates), dtype=np.int64)
+        voters = np.setdiff1d(np.arange(self.n_columns), self.column_of[self.n_voters :])
+        for rows in row_blocks(len(self.labels), max(len(candidates), self.n_columns)):
+            if len(voters) < self.n_classes:
+                winner = self._winners_by_voter(rows, weights, voters)
+            else:
+                winner = self._winners_by_class(rows, weights)
+            errors += self.weighed(winner != self.labels[rows, None], rows)
+        return errors
+
+    def _winners_by_class(self, rows: slice, weights: npt.NDArray[Any]) -> Ints:
+        """Winners of candidates with these weights of the columns, (rows, J), -1 where nobody votes."""
+        winner = np.full((len(self.labels[rows]), weights.shape[1]), -1)
+        most = np.zeros(winner.shape, dtype=self._float)
+        for k in range(self.n_classes):
+            total = (self.codes[rows] == k).astype(self._float) @ weights
+            winner[total > most] = k
+            np.maximum(most, total, out=most)
+        return winner
+
+    def _winners_by_voter(self, rows: slice, weights: npt.NDArray[Any], voters: npt.NDArray[np.intp]) -> Ints:
+        """The same where classes outnumber voters.
+
+        Only a class that some voter votes for can win, or the first of those with most constant votes.
+        """
+        codes = self.codes[rows][:, voters]
+        constants = weights[self.column_of[self.n_voters :]]
+        leader = np.argmax(constants, axis=0)
+        most = np.tile(constants.max(axis=0), (len(codes), 1))
+        winner = np.where(most > 0, leader, -1)
+        constants = np.vstack([constants, np.full(weights.shape[1], -np.inf, dtype=self._float)])
+        for own in codes.T:
+            alike = (codes == own[:, None]).astype(self._float)
+            total = alike @ weights[voters] + constants[own]  # minus infinity where the voter abstains
+            better = (total > most) | ((total == most) & (own[:, None] < winner))
+            winner = np.where(better, own[:, None].astype(np.int64), winner)
+            np.maximum(most, total, out=most)
+        return winner
+
+
+def _whole(counts: npt.NDArray[Any]) -> Ints:
+    """Counts that a matrix product gave as floats."""
+    return np.asarray(np.rint(counts), dtype=np.int64)
+
+
+def error_counter(
+    ballots: Ballots, most_entries: int | None = None
+) -> BinaryErrorCounter | MulticlassErrorCounter:
+    """The error counter of hard votes; of a sample of the patterns when they have too many entries.
+
+    Its rows are in an order that depends on the set of rows only, and so does the choice of the sample:
+    permuting the rows of the ballots changes nothing.
+    """
+    if most_entries is not None:
+        ballots = ballots.in_memory(most_entries)
+    first, column_of = different_columns(ballots.codes)
+    codes, labels, counts = ballots.codes, ballots.labels, ballots.counts
+    codes = codes[:, first] if len(first) < codes.shape[1] else codes
+    if most_entries is not None:
+        codes, labels, counts = content_sample(
+            [(codes, labels, counts)], max(1, most_entries // codes.shape[1])
+        )
+    return error_counter_of(codes, labels, counts, ballots.n_classes, ballots.can_abstain, column_of)
+
+
+def error_counter_of(
+    codes: Codes,
+    labels: npt.NDArray[np.intp],
+    counts: Ints,
+    n_classes: int,
+    can_abstain: bool,
+    column_of: npt.NDArray[np.intp],
+) -> BinaryErrorCounter | MulticlassErrorCounter:
+    """The counter of voters of which each votes like one column of the codes; columns all differ."""
+    codes, labels, counts = canonical(codes, labels, counts, n_classes + can_abstain)
+    c = n_classes
+    constants = np.broadcast_to(np.arange(c, dtype=codes.dtype), (len(codes), c))
+    everyone = np.concatenate([codes, constants], axis=1)
+    used, place = different_columns(everyone)
+    column_of = np.concatenate([place[column_of], place[codes.shape[1] :]])
+    kind = BinaryErrorCounter if c == 2 and not can_abstain else MulticlassErrorCounter
+    return kind(everyone[:, used], labels, counts, c, column_of)

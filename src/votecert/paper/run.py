@@ -1,0 +1,95 @@
+"""The runner: every cell that has no result yet, in parallel, each result on disk as soon as it is there.
+
+Work goes through joblib, so ``joblib.parallel_config(backend="dask")`` around :func:`run` sends the cells to
+a Dask cluster. Only the process that called :func:`run` writes results.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from votecert.paper.cells import Cell, Group, Panel
+from votecert.paper.comparison import measure_panel
+from votecert.paper.measure import measure
+from votecert.paper.protocol import votes_of
+from votecert.paper.results import Record, ResultFiles, read_results
+
+News = Callable[[str, float], None]
+
+
+def missing(cells: Iterable[Cell | Panel], folder: Path) -> list[Cell | Panel]:
+    """The cells without a result."""
+    done = read_results(folder)
+    return [cell for cell in cells if cell.key not in done]
+
+
+def run(
+    cells: Iterable[Cell | Panel],
+    folder: Path,
+    *,
+    jobs: int = 1,
+    data: Path | None = None,
+    cache: Path | None = None,
+    news: News | None = None,
+) -> int:
+    """Run what is missing and return how many cells that was.
+
+    Parameters
+    ----------
+    cells : iterable of Cell or Panel
+    folder : Path
+        Where the files of results are.
+    jobs : int, default=1
+        Cells at a time.
+    data, cache : Path, optional
+        Folders of data sets and of votes.
+    news : callable, optional
+        Called with the key of every finished piece of work and the seconds it took. Voters of a group are
+        pieces of work too: their keys end in "votes".
+    """
+    count = 0
+    with ResultFiles.open(folder) as files:
+        for batch in _batches(missing(cells, folder)):
+            # Forests are grown once for all cells of a group; otherwise every process would grow its own.
+            groups = dict.fromkeys(cell.group for cell in batch if isinstance(cell, Cell))
+            for group, seconds in _parallel(jobs, _prepare, groups, data, cache):
+                if news is not None:
+                    news(f"{group.data}/{group.voters}/{group.trial}/votes", seconds)
+            for cell, record in _parallel(jobs, _one, batch, data, cache):
+                files.append(cell.file, record)
+                count += 1
+                if news is not None:
+                    news(cell.key, record["seconds"])
+    return count
+
+
+def _batches(cells: list[Cell | Panel]) -> Iterator[list[Cell | Panel]]:
+    """Cells of one data set and kind of voters at a time."""
+    batches: dict[tuple[str, str], list[Cell | Panel]] = {}
+    for cell in cells:
+        key = (cell.group.data, cell.group.voters) if isinstance(cell, Cell) else ("comparison", "")
+        batches.setdefault(key, []).append(cell)
+    yield from batches.values()
+
+
+def _parallel(jobs: int, work: Callable[..., Any], items: Iterable[Any], *rest: Any) -> Iterator[Any]:
+    """Results in the order in which they are ready; no more items are handed out than are worked on."""
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
+    yield from parallel(delayed(work)(item, *rest) for item in items)
+
+
+def _prepare(group: Group, data: Path | None, cache: Path | None) -> tuple[Group, float]:
+    began = time.perf_counter()
+    votes_of(group, data, cache)
+    return group, time.perf_counter() - began
+
+
+def _one(cell: Cell | Panel, data: Path | None, cache: Path | None) -> tuple[Cell | Panel, Record]:
+    if isinstance(cell, Panel):
+        return cell, measure_panel(cell)
+    return cell, measure(cell, votes_of(cell.group, data, cache))

@@ -1,0 +1,11 @@
+"""Votes larger than memory: ballots from Dask collections, from files and from iterators of blocks.
+
+The statistics of a certificate are small however many rows there are. One pass over the blocks keeps the
+different rows with counts, and everything else runs on these as usual.
+"""
+
+from votecert.rows.blocks.read import MEMORY_BUDGET, read_ballots
+from votecert.rows.blocks.recognition import is_dask, is_in_blocks
+from votecert.voters.dask import collect_dask_votes
+
+__all__ = ["MEMORY_BUDGET", "collect_dask_votes", "is_dask", "is_in_blocks", "read_ballots"]

@@ -1,0 +1,175 @@
+"""Dask collections as blocks: counted where they are, joined in a tree, on any scheduler.
+
+Every task is a function of its inputs alone, so Dask may run it again on another worker when one is lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from votecert.rows.blocks.counting import Declaration, PackedBlock, count_patterns, pack_block
+from votecert.rows.blocks.recognition import is_array, is_dask
+from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_block
+
+FAN_IN = 8
+"""Tallies that one task joins."""
+
+
+def tally_dask(votes: Any, y: Any, declared: Declaration, limit: MemoryLimit, client: Any = None) -> Tally:
+    """The patterns of Dask votes and labels.
+
+    Parameters
+    ----------
+    votes : Dask array or dataframe
+        Rows x voters.
+    y : Dask array or series, array, or str
+        The true labels, or the name of their column among the votes.
+    declared : Declaration
+    limit : MemoryLimit
+    client : distributed.Client, optional
+        Where to compute; by default wherever Dask would.
+
+    Notes
+    -----
+    The fitting part is drawn by the position of each row. Where the sizes of partitions are not known in
+    advance, a chain of small tasks passes the number of rows so far from partition to partition; packed rows
+    wait for it, and nothing is computed twice.
+    """
+    import dask
+
+    blocks, sizes = _partitions(votes, y)
+    if sizes is None and declared.split > 0:
+        parts = _counted_in_a_chain(blocks, declared)
+    else:
+        starts = [0] * len(blocks) if sizes is None else [0, *accumulate(sizes[:-1])]
+        count = dask.delayed(tally_block, pure=False)
+        parts = [
+            count(*block, number, start, declared)
+            for number, (block, start) in enumerate(zip(blocks, starts, strict=True))
+        ]
+    tally: Tally = dask.compute(_tree(parts, limit), scheduler=client)[0]
+    if sizes is not None and tally.n_rows != sum(sizes):
+        raise RuntimeError(
+            f"{tally.n_rows} rows were counted, but the blocks were said to have {sum(sizes)}."
+        )
+    return tally
+
+
+def _tree(parts: Sequence[Any], limit: MemoryLimit) -> Any:
+    """The delayed sum of delayed tallies."""
+    import dask
+
+    join = dask.delayed(join_tallies, pure=False)
+    while True:
+        parts = [join(list(parts[i : i + FAN_IN]), limit) for i in range(0, len(parts), FAN_IN)]
+        if len(parts) == 1:
+            return parts[0]
+
+
+def _counted_in_a_chain(blocks: Sequence[tuple[Any, Any]], declared: Declaration) -> list[Any]:
+    """Delayed tallies of blocks whose sizes are not known."""
+    import dask
+
+    pack, count, after = (dask.delayed(f, pure=False) for f in (pack_block, tally_packed, rows_after))
+    start: Any = 0
+    parts = []
+    for number, (votes, y) in enumerate(blocks):
+        packed = pack(votes, y, number, declared)
+        parts.append(count(packed, start, declared))
+        start = after(start, packed)
+    return parts
+
+
+def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -> Tally:
+    """The patterns of a packed block."""
+    return Tally(count_patterns(block, start, declared))
+
+
+def rows_after(start: int, block: PackedBlock | None) -> int:
+    """Position of the row after the block."""
+    return start + (0 if block is None else len(block))
+
+
+def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | None]:
+    """Delayed pairs of votes and labels, and their numbers of rows if these are known."""
+    if not is_dask(votes):
+        raise TypeError("y is a Dask collection and votes is not: both have to be chunked in the same way.")
+    if isinstance(y, str):
+        return _split_off(votes, y), None
+    if is_array(votes):
+        votes = _in_rows(votes)
+    y = _like(y, votes)
+    votes_parts, y_parts = _delayed_parts(votes), _delayed_parts(y)
+    if len(votes_parts) != len(y_parts):
+        raise ValueError(
+            f"votes have {len(votes_parts)} partitions and y has {len(y_parts)}: give both the same, for "
+            "example by taking them from one dataframe."
+        )
+    return list(zip(votes_parts, y_parts, strict=True)), _sizes(votes) or _sizes(y)
+
+
+def _delayed_parts(data: Any) -> list[Any]:
+    if is_array(data):
+        # Optimised one by one, votes and labels would each make anew what both are made from.
+        return list(data.to_delayed(optimize_graph=False).ravel())
+    return list(data.to_delayed())
+
+
+def _split_off(table: Any, label: str) -> list[tuple[Any, Any]]:
+    """Delayed pairs of votes and labels from one dataframe, whose partitions are made once."""
+    import dask
+
+    if label not in getattr(table, "columns", ()):
+        raise ValueError(f"votes have no column {label!r}: y is the name of the label column, or the labels.")
+    take, drop = dask.delayed(_column, pure=False), dask.delayed(_other_columns, pure=False)
+    return [(drop(part, label), take(part, label)) for part in table.to_delayed()]
+
+
+def _column(table: Any, label: str) -> Any:
+    return table[label]
+
+
+def _other_columns(table: Any, label: str) -> Any:
+    return table.drop(columns=label)
+
+
+def _in_rows(votes: Any) -> Any:
+    """The array with all columns of a row in one chunk."""
+    if votes.ndim != 2:
+        raise ValueError(f"votes must have two dimensions, rows x voters, but have {votes.ndim}.")
+    return votes.rechunk({1: -1}) if votes.numblocks[1] > 1 else votes
+
+
+def _like(y: Any, votes: Any) -> Any:
+    """The labels, chunked like the votes where that is possible."""
+    sizes = _sizes(votes)
+    if y is None:
+        raise TypeError("The true labels y are missing.")
+    if not is_dask(y):
+        import dask.array as da
+        import numpy as np
+
+        if sizes is None:
+            raise TypeError("votes have chunks of unknown sizes: y has to be a Dask collection like them.")
+        y = np.asarray(y)
+        _refuse_length(len(y), sizes)
+        return da.from_array(y, chunks=(tuple(sizes), *y.shape[1:]))
+    if is_array(y) and sizes is not None and _sizes(y) not in (None, sizes):
+        _refuse_length(y.shape[0], sizes)
+        return y.rechunk({0: tuple(sizes)})
+    return y
+
+
+def _sizes(data: Any) -> list[int] | None:
+    """Rows of each chunk of an array; None if they are not known, as in a dataframe."""
+    if not is_array(data) or any(math.isnan(size) for size in data.chunks[0]):
+        return None
+    return [int(size) for size in data.chunks[0]]
+
+
+def _refuse_length(n_labels: int, sizes: Sequence[int]) -> None:
+    if n_labels != sum(sizes):
+        raise ValueError(f"votes have {sum(sizes)} rows but y has {n_labels} labels: one a row is needed.")

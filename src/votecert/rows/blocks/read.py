@@ -1,0 +1,170 @@
+"""``read_ballots``: one pass over votes that come in blocks, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
+from typing import Any
+
+from votecert.rows.ballots import Ballots
+from votecert.rows.blocks.counting import Declaration, n_rows_of
+from votecert.rows.blocks.folders import blocks_in
+from votecert.rows.blocks.recognition import current_client, is_dask, is_sliceable
+from votecert.rows.blocks.spill_folder import SpillFolder
+from votecert.rows.blocks.tally import MemoryLimit, Tally, ballots_of, join_tallies, tally_block
+from votecert.rows.labels import declared_labels
+from votecert.rows.split import SPLIT
+
+Progress = Callable[[int], None]
+
+MEMORY_BUDGET = 2 * 10**9
+"""Bytes that reading may take by default."""
+
+BLOCK_ROWS = 1 << 20
+"""Rows taken at a time from arrays and files: enough to hide what a block costs by itself."""
+
+
+def read_ballots(
+    votes: Any,
+    y: Any = None,
+    *,
+    classes: Any = None,
+    can_abstain: bool | None = None,
+    split: float = SPLIT,
+    seed: int = 0,
+    memory_budget: int = MEMORY_BUDGET,
+    spill_folder: str | PathLike[str] | None = None,
+    client: Any = None,
+    progress: Progress | None = None,
+) -> Ballots:
+    """Ballots from votes that are larger than memory, in one pass.
+
+    Parameters
+    ----------
+    votes : Dask collection, folder or file, array on disk, or iterable of blocks
+        - a Dask array or dataframe of labels, rows x voters, with ``y`` a Dask array or series of as many
+          partitions, or the name of a column of the dataframe;
+        - the path of a Parquet file or folder, with ``y`` the name of the label column; of a folder of npy or
+          npz files; or of a Zarr group (see :mod:`votecert.rows.blocks.folders`);
+        - an array that is read by slicing, such as ``numpy.memmap`` or a Zarr array, with ``y`` another one;
+        - an iterable of blocks ``(votes, y)``, each as :meth:`Ballots.from_votes` takes them; ``y`` is None.
+    y : labels or str, optional
+        The true labels, or their column.
+    classes : sequence of labels, optional
+        The label set in its fixed order; inferred by default.
+    can_abstain : bool, optional
+        Whether voters can abstain on any row. Default: whether one does on these.
+    split, seed : float, int
+        How the fitting part for a learned certificate is drawn, as ``split`` and ``random_state`` of
+        :func:`votecert.learn`. It must be declared here because the rows are gone afterwards; 0 for none.
+    memory_budget : int, default=2_000_000_000
+        Bytes that reading, and later the work on the result, may take in a process, apart from the blocks
+        themselves and the modules that are loaded. Patterns beyond it go to disk.
+    spill_folder : path, optional
+        Where patterns go that do not fit; a temporary folder in it is deleted after use, those of killed
+        programs by the next one. The workers of a cluster must share it. Default: the system's folder for
+        temporary files.
+    client : distributed.Client, optional
+        The cluster that does the work. Default: for Dask collections the current one, or threads; for
+        others this process. Workers of a given client also go through patterns that were spilled.
+    progress : callable, optional
+        Called with the number of rows read so far, after each block. Refused for Dask collections, which are
+        read in no order.
+
+    Returns
+    -------
+    Ballots
+        As from ``Ballots.from_votes(..., compress=True)``, except that single rows cannot be asked for. The
+        same, bit for bit, whatever the blocks and whoever did the work.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a block has the wrong shape or labels; the message names the block. Nothing is returned then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def blocks():
+    ...     for number in range(5):
+    ...         rng = np.random.default_rng([0, number])
+    ...         y = rng.integers(2, size=1000)
+    ...         yield np.where(rng.random((1000, 3)) < 0.8, y[:, None], 1 - y[:, None]), y
+    >>> read_ballots(blocks())
+    Ballots(5000 rows, 16 patterns, 3 voters, 2 classes)
+    """
+    if not 0 <= split < 1:
+        raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
+    if memory_budget <= 0:
+        raise ValueError(f"memory_budget must be a positive number of bytes, not {memory_budget!r}.")
+    declared = Declaration(
+        classes=None if classes is None else tuple(declared_labels(classes).tolist()),
+        can_abstain=can_abstain,
+        split=float(split),
+        seed=int(seed),
+    )
+    folder = SpillFolder(None if spill_folder is None else str(spill_folder))
+    limit = MemoryLimit(folder.path, int(memory_budget))
+    try:
+        if is_dask(votes) or is_dask(y):
+            from votecert.rows.blocks.dask import tally_dask
+
+            if progress is not None:
+                raise TypeError("progress= would be ignored here: Dask has progress bars of its own.")
+            client = client or current_client()
+            tally = tally_dask(votes, y, declared, limit, client)
+        else:
+            tally = tally_blocks(_blocks(votes, y), declared, limit, progress)
+        return ballots_of(tally, declared, limit, folder, client)
+    except BaseException:
+        folder.remove()
+        raise
+
+
+def tally_blocks(
+    blocks: Iterable[tuple[Any, Any]],
+    declared: Declaration,
+    limit: MemoryLimit,
+    progress: Progress | None = None,
+) -> Tally:
+    """Read blocks one after the other."""
+    tally, waiting, start = Tally(), [], 0
+    for number, block in enumerate(blocks):
+        votes, y = _pair(block, number)
+        waiting.append(tally_block(votes, y, number, start, declared))
+        start += n_rows_of(votes)
+        # Joining costs the size of all that is joined: waiting until it doubles keeps the sum linear.
+        if sum(part.n_bytes for part in waiting) > max(tally.n_bytes, limit.largest // 4):
+            tally, waiting = join_tallies([tally, *waiting], limit), []
+        if progress is not None:
+            progress(start)
+    return join_tallies([tally, *waiting], limit)
+
+
+def _pair(block: Any, number: int) -> tuple[Any, Any]:
+    if not isinstance(block, tuple) or len(block) != 2:
+        raise TypeError(f"Block {number} must be a pair (votes, y), not a {type(block).__name__}.")
+    return block
+
+
+def _blocks(votes: Any, y: Any) -> Iterator[tuple[Any, Any]]:
+    """The blocks of anything that is no Dask collection."""
+    if isinstance(votes, str | PathLike):
+        return blocks_in(votes, y, BLOCK_ROWS)
+    if y is not None and is_sliceable(votes):
+        return _slices(votes, y)
+    if y is None and isinstance(votes, Iterable):
+        return iter(votes)
+    raise TypeError(
+        "votes must be a Dask collection, a path, an array that can be sliced (with y), or an iterable of "
+        f"blocks (votes, y) without y; not a {type(votes).__name__}."
+    )
+
+
+def _slices(votes: Any, y: Any) -> Iterator[tuple[Any, Any]]:
+    n_rows = n_rows_of(votes)
+    if n_rows != n_rows_of(y):
+        raise ValueError(f"votes have {n_rows} rows but y has {n_rows_of(y)} labels: one a row is needed.")
+    for start in range(0, n_rows, BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        yield votes[rows], y[rows]

@@ -1,0 +1,121 @@
+"""Joining the patterns of many blocks, in memory as long as there is limit and on disk from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from votecert.rows.ballots import Ballots
+from votecert.rows.blocks.counting import (
+    Declaration,
+    PatternCounts,
+    count_patterns,
+    join_counts,
+    pack_block,
+)
+from votecert.rows.blocks.runs import Run, merge_runs, write_run
+from votecert.rows.blocks.spill_folder import SpillFolder
+from votecert.rows.blocks.spilled import Slices, SpilledBallots
+from votecert.rows.blocks.streamed import StreamedBallots
+
+SHARE = 32
+"""Patterns kept in one piece take at most this part of the budget: joining some takes many times that."""
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """How much may be kept in memory, and where the rest goes. Travels to workers.
+
+    Attributes
+    ----------
+    folder : str
+        Folder for runs.
+    memory_budget : int
+        Bytes for the whole computation in one process.
+    """
+
+    folder: str
+    memory_budget: int
+
+    @property
+    def largest(self) -> int:
+        """Bytes of the patterns that are kept in one piece."""
+        return self.memory_budget // SHARE
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The patterns of some blocks: those in memory and, if there are too many, runs on disk."""
+
+    counts: PatternCounts | None = None
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the blocks."""
+        return sum(run.n_rows for run in self.runs) + (0 if self.counts is None else self.counts.n_rows)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory in use."""
+        return 0 if self.counts is None else self.counts.n_bytes
+
+
+def tally_block(votes: Any, y: Any, number: int, start: int, declared: Declaration) -> Tally:
+    """The patterns of one block; its errors name it."""
+    return Tally(count_patterns(pack_block(votes, y, number, declared), start, declared))
+
+
+def join_tallies(tallies: Iterable[Tally], limit: MemoryLimit) -> Tally:
+    """The patterns of several sets of blocks together."""
+    runs: list[Run] = []
+    waiting: list[PatternCounts] = []
+
+    def join() -> None:
+        if len(waiting) > 1:
+            waiting[:] = [join_counts(waiting)]
+        if waiting and waiting[0].n_bytes > limit.largest:
+            runs.append(write_run(waiting.pop(), limit.folder))
+
+    for tally in tallies:
+        runs += tally.runs
+        if tally.counts is not None:
+            waiting.append(tally.counts)
+        if sum(counts.n_bytes for counts in waiting) > 2 * limit.largest:
+            join()
+    join()
+    return Tally(waiting[0] if waiting else None, tuple(runs))
+
+
+def ballots_of(
+    tally: Tally, declared: Declaration, limit: MemoryLimit, folder: SpillFolder, client: Any = None
+) -> Ballots:
+    """The ballots of all blocks: in memory if they fit there, on disk otherwise."""
+    if tally.n_rows == 0:
+        raise ValueError("The blocks have no rows: at least one labelled row is needed.")
+    if not tally.runs:
+        assert tally.counts is not None
+        _refuse_one_label(tally.counts.layout.labels, declared)
+        folder.remove()
+        return StreamedBallots.of(tally.counts, declared)
+    runs = [*tally.runs]
+    if tally.counts is not None:
+        runs.append(write_run(tally.counts, limit.folder))
+    run = merge_runs(runs, limit.folder, n_at_once=max(1, 2 * limit.largest // runs[0].pattern_bytes))
+    _refuse_one_label(run.layout.labels, declared)
+    for other in runs:
+        other.remove()
+    slices = Slices(run, declared, limit.memory_budget, "all")
+    if slices.n_bytes > limit.memory_budget // 8:
+        return SpilledBallots(slices, folder, client)
+    loaded = StreamedBallots.of(run.read(0, run.n_patterns), declared)
+    folder.remove()
+    return loaded
+
+
+def _refuse_one_label(labels: Sequence[Any], declared: Declaration) -> None:
+    if len(labels) < 2 and declared.classes is None:
+        raise ValueError(
+            f"Only one label, {labels[0]!r}, occurs in votes and y: declare the label set with classes=[...]."
+        )

@@ -1,0 +1,397 @@
+"""Turning labels of any kind into class codes: numbers, strings, bools, in arrays, lists and tables.
+
+A *label* is a whole number, a bool or a string. ``True``, ``1`` and ``1.0`` are the same label, as in Python;
+``"1"`` and ``1`` are not, and mixing them is refused. None, NaN, pandas.NA and masked entries are missing.
+Tables (pandas, polars, pyarrow) are read by the methods they offer, so no table library is ever imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.rows.patterns import Codes, row_blocks
+
+Label: TypeAlias = int | str
+
+_FEW = 8  # up to so many values, comparing with each in turn beats any lookup
+_EXACT_FLOAT = 2.0**53  # above it a float no longer says which whole number was meant
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Votes and true labels as class indices; a missing vote has the code ``len(classes)``."""
+
+    codes: Codes
+    labels: npt.NDArray[np.intp]
+    classes: npt.NDArray[Any]
+    any_missing: bool
+
+
+def encode(votes: Any, y: Any, classes: Any = None, *, fewest_labels: int = 2) -> Encoded:
+    """Encode votes (rows x voters) and true labels (rows) in one common class order.
+
+    Parameters
+    ----------
+    votes, y : array, list or table of labels
+        Missing votes are abstentions; a missing true label is an error.
+    classes : sequence of labels, optional
+        The label set in its fixed order. Default: the sorted labels seen in ``votes`` and ``y``.
+    fewest_labels : int, default=2
+        Fewer different labels are refused when the label set is inferred. A block of rows may have one.
+
+    Returns
+    -------
+    Encoded
+        ``codes`` may be a view (then it has a ``base``), of the votes themselves if these are codes already.
+
+    Examples
+    --------
+    >>> encoded = encode([["no", "yes"], [None, "no"]], ["yes", "no"])
+    >>> encoded.codes.tolist(), encoded.labels.tolist(), encoded.classes.tolist()
+    ([[0, 1], [2, 0]], [1, 0], ['no', 'yes'])
+    """
+    parts, truth = _read_votes(votes), _read_column(y, "y")
+    _refuse_other_length(parts, truth)
+    if truth.any_missing:
+        _refuse_missing_truth(truth)
+    declared = None if classes is None else declared_labels(classes)
+    _refuse_mixture(parts, truth, declared)
+    order = _inferred([*parts, truth], fewest_labels) if declared is None else declared
+    code_of = {label: code for code, label in enumerate(order.tolist())}
+    labels = _join_codes([truth], code_of)[:, 0].astype(np.intp)
+    return Encoded(_join_codes(parts, code_of), labels, order, any(part.any_missing for part in parts))
+
+
+def encode_votes(votes: Any, classes: npt.NDArray[Any]) -> Codes:
+    """Encode votes alone (new rows, true labels unknown) in a class order fixed before.
+
+    Examples
+    --------
+    >>> encode_votes([["b", None]], np.array(["a", "b"])).tolist()
+    [[1, 2]]
+    """
+    parts = _read_votes(votes)
+    _refuse_mixture(parts, None, classes)
+    return _join_codes(parts, {label: code for code, label in enumerate(classes.tolist())})
+
+
+class _Numbers:
+    """Columns of bools, integers or whole floats. NaN and masked entries are missing."""
+
+    def __init__(self, array: npt.NDArray[Any], name: str) -> None:
+        masked = isinstance(array, np.ma.MaskedArray)
+        self._mask = np.ma.getmaskarray(array) if masked else None
+        self._array = np.ma.getdata(array) if masked else array
+        if self._array.dtype.kind == "b":
+            self._array = self._array.view(np.uint8)
+        self.name, self.shape = name, (array.shape[0], array.shape[1])
+        self.any_missing = False
+        self.values: list[Label] = self._distinct()
+        self.all_bool = array.dtype.kind == "b" or not self.values
+
+    def _block(self, rows: slice) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+        """The numbers of these rows, and which of them are missing (None when none is)."""
+        block, missing = self._array[rows], None if self._mask is None else self._mask[rows]
+        if block.dtype.kind == "f":
+            missing = np.isnan(block) if missing is None else np.isnan(block) | missing
+        if missing is None or not missing.any():
+            return block, None
+        return np.where(missing, block.dtype.type(0), block), missing
+
+    def _distinct(self) -> list[Label]:
+        """The values that occur, sorted; a block that brings nothing new costs a few comparisons an entry."""
+        known: npt.NDArray[Any] = np.empty(0, dtype=self._array.dtype)
+        for rows in row_blocks(*self.shape):
+            block, missing = self._block(rows)
+            if missing is not None:
+                self.any_missing = True
+                block = block[~missing]
+            if not _covers(known, block):
+                known = np.union1d(known, np.unique(block))
+                _refuse_fractions(known, self.name)
+        return [int(value) for value in known]
+
+    def encode(self, code_of: Mapping[Label, int], dtype: np.dtype[Any]) -> Codes:
+        codes = [code_of[value] for value in self.values]
+        shift = codes[0] - int(self.values[0]) if codes else 0
+        is_shift = codes == [int(value) + shift for value in self.values]
+        if is_shift and shift == 0 and self._array.dtype == dtype and not self.any_missing:
+            return self._array.view()
+        out = np.empty(self.shape, dtype=dtype)
+        for rows in row_blocks(*self.shape):
+            block, missing = self._block(rows)
+            if block.dtype.kind == "f":
+                block = block.astype(np.int64)
+            if is_shift:  # unsigned numbers wrap around, so that negative shifts are right as well
+                np.add(block.astype(dtype), dtype.type(shift % (1 << 8 * dtype.itemsize)), out=out[rows])
+            elif len(codes) <= _FEW:
+                out[rows] = sum(
+                    (block == value) * dtype.type(code)
+                    for value, code in zip(self.values, codes, strict=True)
+                )
+            else:
+                rank = np.searchsorted(np.array(self.values), block)
+                out[rows] = np.array(codes, dtype=dtype).take(rank, mode="clip")
+            if missing is not None:
+                out[rows][missing] = len(code_of)
+        return out
+
+
+class _Objects:
+    """Columns of strings or of mixed Python objects, numbered by a dictionary while they are read."""
+
+    def __init__(self, array: npt.NDArray[Any], name: str) -> None:
+        self.name, self.shape = name, (array.shape[0], array.shape[1])
+        vocabulary = _Vocabulary(name)
+        self._numbered: Codes = np.empty(self.shape, dtype=np.uint8)
+        for rows in row_blocks(*self.shape):
+            entries = array[rows].ravel().tolist()
+            try:
+                numbers = np.fromiter(map(vocabulary.__getitem__, entries), np.int64, count=len(entries))
+            except TypeError as error:
+                if "unhashable" not in str(error):
+                    raise
+                raise TypeError(f"{name} must hold one label an entry, not lists or arrays.") from None
+            if len(vocabulary.labels) > np.iinfo(self._numbered.dtype).max:
+                self._numbered = self._numbered.astype(np.uint32)
+            self._numbered[rows] = numbers.reshape(-1, self.shape[1])
+        self.any_missing = vocabulary.any_missing
+        self.all_bool = all(isinstance(label, bool) for label in vocabulary.labels)
+        self.values: list[Label] = vocabulary.labels
+
+    def encode(self, code_of: Mapping[Label, int], dtype: np.dtype[Any]) -> Codes:
+        codes = np.array([len(code_of), *(code_of[value] for value in self.values)], dtype=dtype)
+        return codes[self._numbered]
+
+
+class _Vocabulary(dict[Any, int]):
+    """Numbers the labels 1, 2, ... as they turn up; whatever is missing gets 0."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.labels: list[Label] = []
+        self.any_missing = False
+
+    def __missing__(self, entry: Any) -> int:
+        if _is_missing(entry):
+            self.any_missing = True
+            return 0
+        self.labels.append(_as_label(entry, self._name))
+        self[entry] = len(self.labels)
+        return len(self.labels)
+
+
+_Part: TypeAlias = _Numbers | _Objects  # some columns of labels: what occurs in them, and their codes
+
+
+def _is_missing(entry: Any) -> bool:
+    if entry is None or entry is np.ma.masked or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(entry, float | np.floating) and bool(np.isnan(entry))
+
+
+def _as_label(entry: Any, name: str) -> Label:
+    if isinstance(entry, str):
+        return str.__str__(entry)  # plain text also of a string enumeration
+    if isinstance(entry, bool | np.bool_):
+        return bool(entry)
+    if isinstance(entry, int | np.integer):
+        return int(entry)
+    if isinstance(entry, float | np.floating):
+        _refuse_fractions(np.array([entry]), name)
+        return int(entry)
+    raise TypeError(
+        f"{name} holds {entry!r} of type {type(entry).__name__}, which is no label: "
+        "use whole numbers, strings or bools (bytes: decode them first)."
+    )
+
+
+def _covers(known: npt.NDArray[Any], block: npt.NDArray[Any]) -> bool:
+    """Whether all entries are known values; may say no when that would be costly to find out."""
+    if not block.size or not known.size:
+        return not block.size
+    if int(known[-1]) - int(known[0]) == len(known) - 1:  # no gaps: any whole number in between is known
+        in_range = block.min() >= known[0] and block.max() <= known[-1]
+        return bool(in_range and (block.dtype.kind != "f" or (block == np.floor(block)).all()))
+    return len(known) <= _FEW and sum(np.count_nonzero(block == value) for value in known) == block.size
+
+
+def _read_votes(votes: Any) -> list[_Part]:
+    """The votes as parts that stand side by side: one for an array, one a column for a table."""
+    columns = _table_columns(votes)
+    if columns is not None:
+        parts = [_read_column(column, "votes") for column in columns]
+        n_rows = len(votes)
+    else:
+        array = _as_array(votes, "votes")
+        n_rows = array.shape[0] if array.ndim else 1
+        if array.ndim != 2 and n_rows:
+            _refuse_shape(array)
+        parts = [_as_part(array, "votes")] if n_rows and array.shape[1] else []
+    if n_rows == 0:
+        raise ValueError("votes have no rows: at least one labelled row is needed.")
+    if not parts:
+        raise ValueError("votes have no columns: at least one voter is needed.")
+    return parts
+
+
+def _read_column(column: Any, name: str) -> _Part:
+    array = _as_array(column, name)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must have one dimension, a label for each row, but its shape is {array.shape}."
+            + (" Use ravel()." if array.ndim == 2 else "")
+        )
+    return _as_part(array[:, None], name)
+
+
+def _table_columns(votes: Any) -> list[Any] | None:
+    """The columns of a table; None for anything else, and for a pandas table that is one array of numbers."""
+    if hasattr(votes, "iloc") and hasattr(votes, "columns"):  # pandas; by position, since names may repeat
+        kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in votes.dtypes}
+        if len(kinds) == 1 and kinds <= set("biuf"):
+            return None
+        return [votes.iloc[:, position] for position in range(votes.shape[1])]
+    for method in ("get_columns", "itercolumns"):  # polars, pyarrow
+        if hasattr(votes, method):
+            return list(getattr(votes, method)())
+    return None
+
+
+def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
+    if isinstance(data, str | bytes | Mapping | set | frozenset):
+        raise TypeError(f"{name} must be an array, a list or a table, not a {type(data).__name__}.")
+    if isinstance(data, np.ndarray):
+        return data  # masked arrays too, with their mask
+    if isinstance(data, Sequence):  # through objects: NumPy would make strings of mixed numbers and strings
+        return np.array(data, dtype=object)
+    return np.asarray(data)
+
+
+def _as_part(array: npt.NDArray[Any], name: str) -> _Part:
+    if array.dtype.kind in "biuf":
+        return _Numbers(array, name)
+    if array.dtype.kind in "OUT":
+        if isinstance(array, np.ma.MaskedArray):
+            mask, array = np.ma.getmaskarray(array), np.ma.getdata(array).astype(object)
+            array[mask] = None
+        return _Objects(array, name)
+    raise TypeError(f"{name} are of type {array.dtype}: use whole numbers, strings or bools as labels.")
+
+
+def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
+    """The codes of all parts side by side, in the smallest unsigned type that also holds the abstention."""
+    _refuse_unknown(parts, code_of)
+    dtype = np.min_scalar_type(len(code_of))
+    if len(parts) == 1:
+        return parts[0].encode(code_of, dtype)
+    by_voter = np.empty((len(parts), parts[0].shape[0]), dtype=dtype)  # columns are written fastest as rows
+    for position, part in enumerate(parts):
+        by_voter[position] = part.encode(code_of, dtype)[:, 0]
+    return by_voter.T
+
+
+def _inferred(parts: Iterable[_Part], fewest_labels: int) -> npt.NDArray[Any]:
+    labels = sorted({value for part in parts for value in part.values})
+    if len(labels) < fewest_labels:
+        raise ValueError(
+            f"Only one label, {labels[0]!r}, occurs in votes and y: declare the label set with classes=[...]."
+        )
+    return label_array(labels, all(part.all_bool for part in parts))
+
+
+def declared_labels(classes: Any) -> npt.NDArray[Any]:
+    """The label set that a user declares, checked, in its order."""
+    part = _read_column(list(classes) if isinstance(classes, range) else classes, "classes")
+    if part.any_missing:
+        raise ValueError("classes holds a missing value: list the labels only, an abstention is not a class.")
+    if len(part.values) < part.shape[0]:
+        raise ValueError("classes names a label twice: list each label once.")
+    if not part.values:
+        raise ValueError("classes is empty: list every label that can occur.")
+    _refuse_mixture([part], None, None)
+    places = part.encode({value: code for code, value in enumerate(part.values)}, np.dtype(np.uint64))
+    return label_array([part.values[place] for place in places[:, 0]], part.all_bool)
+
+
+def label_array(labels: Sequence[Label], all_bool: bool) -> npt.NDArray[Any]:
+    """Labels as an array: of bools, strings or numbers."""
+    if all_bool:
+        return np.array(labels, dtype=bool)
+    if isinstance(labels[0], str):
+        return np.array(labels, dtype=str)
+    if max(abs(int(label)) for label in labels) >= 1 << 63:
+        raise ValueError("Number labels must fit in 64 bits: use strings for longer ones.")
+    return np.array(labels, dtype=np.int64)
+
+
+def _refuse_shape(array: npt.NDArray[Any]) -> None:
+    hint = ""
+    if array.ndim == 1:
+        ragged = array.dtype.kind == "O" and isinstance(array[0], Sequence) and not isinstance(array[0], str)
+        hint = " Its rows differ in length." if ragged else " For one voter use votes.reshape(-1, 1)."
+    raise ValueError(f"votes must have two dimensions, rows x voters, but the shape is {array.shape}.{hint}")
+
+
+def _refuse_fractions(values: npt.NDArray[Any], name: str) -> None:
+    if values.dtype.kind != "f":
+        return
+    wide = values.astype(np.result_type(values, np.float64))  # half precision would overflow below
+    bad = wide[(wide != np.floor(wide)) | (np.abs(wide) > _EXACT_FLOAT)]
+    if bad.size:
+        raise ValueError(
+            f"{name} holds {float(bad[0])!r}, which is no class label: use whole numbers, strings or bools. "
+            "Turn scores or probabilities into labels first, e.g. (scores > 0.5)."
+        )
+
+
+def _refuse_mixture(parts: Sequence[_Part], truth: _Part | None, classes: npt.NDArray[Any] | None) -> None:
+    """Strings and numbers are never the same label, so having both is a mistake worth a clear word."""
+    seen: dict[type, tuple[str, Label]] = {}
+    for part in [*parts, *([] if truth is None else [truth])]:
+        for value in part.values:
+            seen.setdefault(str if isinstance(value, str) else int, (part.name, value))
+    if classes is not None:
+        seen.setdefault(str if classes.dtype.kind == "U" else int, ("classes", classes[0].item()))
+    if len(seen) == 2:
+        (where, text), (other, number) = seen[str], seen[int]
+        raise TypeError(
+            f"Strings and numbers cannot be mixed as labels: {where} holds the string {text!r} and {other} "
+            f"the number {number!r}. Convert one of them, e.g. with astype(str)."
+        )
+
+
+def _refuse_unknown(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> None:
+    for part in parts:
+        unknown = [value for value in part.values if value not in code_of]
+        if unknown:
+            raise ValueError(
+                f"{part.name} holds labels that are not among the declared classes: "
+                f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}. "
+                "Add them to classes=, or correct the labels."
+            )
+
+
+def _refuse_other_length(parts: Sequence[_Part], truth: _Part) -> None:
+    n_rows, n_voters = parts[0].shape[0], sum(part.shape[1] for part in parts)
+    if n_rows != truth.shape[0]:
+        hint = " It looks as if votes should be transposed." if n_voters == truth.shape[0] else ""
+        raise ValueError(
+            f"votes have {n_rows} rows but y has {truth.shape[0]} labels: one a row is needed.{hint}"
+        )
+
+
+def _refuse_missing_truth(truth: _Part) -> None:
+    codes = _join_codes([truth], {value: code for code, value in enumerate(truth.values)})[:, 0]
+    rows = np.flatnonzero(codes == len(truth.values))
+    more = f" and {rows.size - 1} more" if rows.size > 1 else ""
+    raise ValueError(
+        f"y has no label in row {rows[0]} (counted from 0){more}: only votes may be missing. "
+        "Leave out the rows whose true label is unknown."
+    )

@@ -1,0 +1,193 @@
+"""Soft votes: voters give each class a score, and the scores are added up.
+
+With ``n_i`` votes for voter i and ``b_k`` for the constant voter of class k, the total of class k on a row
+x is ``b_k + sum_i n_i s_i(k|x)``. Totals are added up in float64, voter after voter, so the same scores
+give the same label on every machine and whatever the other rows are. Totals that are equal on paper may
+still differ in the last digits, so a row whose two largest totals agree to nine digits counts as an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.rows.labels import encode
+from votecert.rows.patterns import row_blocks
+from votecert.rows.split import checked_rows, in_fitting_part
+
+FloatArray = npt.NDArray[np.float64]
+ScoreArray = npt.NDArray[np.floating[Any]]
+
+TIED = 1e-9
+"""Two largest totals that differ by less, relative to the larger, are tied."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores:
+    """Class scores of every voter on every row, with the true labels. Make them with :meth:`from_scores`.
+
+    Attributes
+    ----------
+    values : (m, d, c) array
+        Score that voter i gives class k on each row.
+    labels : (m,) integers
+        True class index of each row.
+    classes : (c,) array
+        The labels in their fixed order.
+    classes_declared : bool
+        Whether the label set was declared in advance.
+
+    Examples
+    --------
+    >>> scores = Scores.from_scores([[[0.9, 0.1], [0.4, 0.6]], [[0.3, 0.7], [0.6, 0.4]]], ["ham", "spam"])
+    >>> scores
+    Scores(2 rows, 2 voters, 2 classes)
+    >>> scores.errors([1, 1]), scores.errors([0, 1])
+    (0, 2)
+    """
+
+    values: ScoreArray
+    labels: npt.NDArray[np.intp]
+    classes: npt.NDArray[Any]
+    classes_declared: bool = True
+    can_abstain = False
+    abstention_declared = True  # there is no way to abstain
+
+    @classmethod
+    def from_scores(cls, scores: Any, y: Any, *, classes: Any = None) -> Scores:
+        """Check scores and encode the labels.
+
+        Parameters
+        ----------
+        scores : (m, d, c) array of numbers
+            For example the predicted probabilities of d classifiers.
+        y : (m,) labels
+            The true labels.
+        classes : sequence of c labels, optional
+            The labels that the last axis stands for, in its order. Default: the sorted labels of ``y``, if
+            there are c of them.
+        """
+        values = checked_scores(scores)
+        column = np.asarray(y)
+        if column.shape != values.shape[:1]:
+            raise ValueError(
+                f"y must have one label a row, {len(values)} in all, but its shape is {column.shape}."
+            )
+        encoded = encode(column[:, None], column, classes)
+        if len(encoded.classes) != values.shape[2]:
+            raise ValueError(
+                f"The scores are for {values.shape[2]} classes but there are {len(encoded.classes)} labels: "
+                "pass classes= with one label for each place of the last axis."
+            )
+        return cls(values, encoded.labels, encoded.classes, classes is not None)
+
+    def __repr__(self) -> str:
+        return f"Scores({self.n_rows} rows, {self.n_voters} voters, {self.n_classes} classes)"
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows m."""
+        return len(self.values)
+
+    @property
+    def n_voters(self) -> int:
+        """Number of voters d."""
+        return int(self.values.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes c."""
+        return len(self.classes)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of classes c: score voters do not abstain."""
+        return self.n_classes
+
+    def subset(self, rows: npt.ArrayLike) -> Scores:
+        """The scores of some rows, given by a mask or by indices without repetition."""
+        chosen = checked_rows(rows, self.n_rows)
+        return Scores(self.values[chosen], self.labels[chosen], self.classes, self.classes_declared)
+
+    def can_split(self, split: float, seed: int) -> bool:
+        """Whether :meth:`part` knows which rows are which: always."""
+        return True
+
+    def part(self, split: float, seed: int, *, fitting: bool) -> Scores | None:
+        """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
+        chosen = in_fitting_part(self.n_rows, split, seed)
+        if not 0 < chosen.sum() < len(chosen):
+            return None
+        return self.subset(chosen if fitting else ~chosen)
+
+    def errors(
+        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
+    ) -> int:
+        """Number of rows that the whole-number soft vote gets wrong or leaves tied.
+
+        ``fallback`` is for hard votes, where nobody may vote; here it changes nothing.
+        """
+        totals = soft_totals(self.values, n, offsets)
+        return int(np.count_nonzero((totals.argmax(axis=1) != self.labels) | tied(totals)))
+
+    def ties(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> int:
+        """Number of rows whose two largest totals agree to nine digits."""
+        return int(np.count_nonzero(tied(soft_totals(self.values, n, offsets))))
+
+
+def checked_scores(scores: Any) -> ScoreArray:
+    """The scores as an array of floats with three axes, none of them empty, and no missing number."""
+    values = np.asarray(scores)
+    if values.ndim != 3 or 0 in values.shape:
+        raise ValueError(
+            f"scores must have shape (rows, voters, classes), none of them zero, not {values.shape}."
+        )
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"scores must be numbers, not {values.dtype}.")
+    if values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    if not all(np.isfinite(values[rows]).all() for rows in _blocks(values)):
+        raise ValueError("Some scores are missing or infinite: a score voter cannot abstain.")
+    return values
+
+
+def soft_totals(scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> FloatArray:
+    """Total of each class on each row, (rows, c), always added up in the same order.
+
+    Examples
+    --------
+    >>> soft_totals(np.array([[[0.75, 0.25], [0.5, 0.5]]]), [2, 1], offsets=[0, 1])
+    array([[2., 2.]])
+    """
+    votes = np.asarray(n)
+    if votes.shape != scores.shape[1:2]:
+        raise ValueError(f"There are {scores.shape[1]} voters but {votes.shape} numbers of votes.")
+    totals = np.zeros((scores.shape[0], scores.shape[2]))
+    if offsets is not None:
+        totals += np.asarray(offsets, dtype=np.float64)
+    for rows in _blocks(scores):
+        for voter in np.flatnonzero(votes):
+            totals[rows] += float(votes[voter]) * scores[rows, voter].astype(np.float64)
+    return totals
+
+
+def soft_winners(
+    scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None
+) -> npt.NDArray[np.intp]:
+    """Class with the largest total on each row, the smallest class index if equal."""
+    return np.asarray(soft_totals(scores, n, offsets).argmax(axis=1))
+
+
+def tied(totals: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which rows have two largest totals that agree to nine digits."""
+    if totals.shape[1] < 2:
+        return np.zeros(len(totals), dtype=bool)
+    second, first = np.partition(totals, -2, axis=1)[:, -2:].T
+    return np.asarray(first - second <= TIED * np.maximum(np.abs(first), np.abs(second)))
+
+
+def _blocks(scores: ScoreArray) -> Any:
+    return row_blocks(len(scores), scores.shape[1] * scores.shape[2])

@@ -1,0 +1,1 @@
+"""Votes out of fitted ensembles, and decision stumps."""
