@@ -718,14 +718,14 @@ MUTANTS = (
         PREDICTOR,
     ),
     Mutant(
-        "predictor.py",
+        "rows/predictor.py",
         "return winners(self._count(votes), self.fallback)",
         "return winners(self._count(votes))",
         "predictions do not use the certified fallback",
         PREDICTOR,
     ),
     Mutant(
-        "predictor.py",
+        "rows/predictor.py",
         "SCALE = 2.0**52",
         "SCALE = 2.0**5",
         "predictions are by coarser weights than the certified ones",

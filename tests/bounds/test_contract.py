@@ -12,8 +12,8 @@ from checks import check_envelope, check_rounding
 from problems import PROBLEMS, WEIGHTS, Problem, ballots, independent, problem, weights
 
 from votecert.bounds import BOUNDS, UnsupportedProblemError
-from votecert.predictor import scaled_votes
 from votecert.rows.ballots import Ballots
+from votecert.rows.predictor import scaled_votes
 
 DELTA = 0.05
 GUARANTEED = [name for name, bound in BOUNDS.items() if bound.is_guarantee]

@@ -27,7 +27,7 @@ from votecert.bounds.margins import BiggsGuedjPlus
 from votecert.bounds.occam import Occam
 from votecert.bounds.test_set import TestSet
 from votecert.learning.learn import learn_on
-from votecert.predictor import scaled_votes
+from votecert.rows.predictor import scaled_votes
 
 GUARANTEED = [name for name, bound in BOUNDS.items() if bound.is_guarantee]
 LEARNABLE = [name for name in GUARANTEED if name != "test-set"]

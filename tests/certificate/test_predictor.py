@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import votecert as vc
-from votecert.predictor import WeightedVote
+from votecert.rows.predictor import WeightedVote
 
 
 def test_ties_go_to_the_first_class():

@@ -22,7 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ from votecert.rows.ballots import Ballots
 
 Floats = NDArray[np.float64]
 Choice = dict[str, Any]
+Origin = Literal["learned", "given", "fixed"]
 Statistics = dict[str, Any]  # whole numbers and floats: each bound declares which is which
 
 MARGIN_SLACK = 1e-12
@@ -165,6 +166,8 @@ class Bound(ABC):
     counts_errors: ClassVar[bool] = False
     rounds_weights: ClassVar[bool] = False
     caveat: ClassVar[str | None] = None
+    origins: ClassVar[tuple[Origin, ...]] = ("learned", "given", "fixed")
+    has_list: ClassVar[bool] = False
     choices: ClassVar[Mapping[str, Kind]] = MappingProxyType({})
     statistics: ClassVar[Mapping[str, Kind]]
 
@@ -198,6 +201,19 @@ class Bound(ABC):
 
         The kinds and ranges of the single values have been checked before.
         """
+
+    @property
+    def learnable(self) -> bool:
+        """Whether weights can be learned by making this bound small."""
+        return self.differentiable
+
+    def covers(self, origin: Origin) -> bool:
+        """Whether the bound is proved for weights of this origin."""
+        return self.is_guarantee and origin in self.origins
+
+    def caveat_for(self, origin: Origin) -> str | None:
+        """What to know before trusting the bound for weights of this origin."""
+        return self.caveat
 
     def on_trust(self, terms: Terms) -> list[str]:
         """What a reader of the terms has to take on the maker's word, besides the assumptions."""

@@ -102,6 +102,7 @@ class Occam(Bound):
     references: ClassVar[tuple[str, ...]] = ("votecert", "blumer1987", "langford2005", "clopper1934")
     counts_errors: ClassVar[bool] = True
     rounds_weights: ClassVar[bool] = True
+    has_list: ClassVar[bool] = True
     choices: ClassVar[Mapping[str, Kind]] = {
         "votes": Votes("n_voters"),
         "offsets": Votes("n_classes"),
@@ -124,6 +125,11 @@ class Occam(Bound):
             raise TypeError("prior must be an OccamPrior and list_mass a number.")
         if not 0 <= self.list_mass < 1:
             raise ValueError(f"list_mass must be at least 0 and below 1, not {self.list_mass!r}.")
+
+    @property
+    def learnable(self) -> bool:
+        """By a discrete search."""
+        return True
 
     def share(self, choice: Choice) -> Fraction:
         """Part of delta that the statement used may spend on this vote."""

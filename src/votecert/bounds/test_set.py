@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from votecert.bounds.base import Bound, Choice, Floats, Statistics, Terms, Value
+from votecert.bounds.base import Bound, Choice, Floats, Origin, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, Whole
 from votecert.numerics.arithmetic import Arithmetic
-from votecert.predictor import scaled_votes
 from votecert.rows.ballots import Ballots
+from votecert.rows.predictor import scaled_votes
+
+NOT_FIXED = {
+    "learned": "These weights were learned on these rows: it would take weights that were fixed in advance.",
+    "given": "Nobody says that these weights were fixed without looking at these rows; if they were, pass "
+    "fixed_in_advance=True.",
+}
+"""Why the bound does not cover weights, by their origin."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,11 @@ class TestSet(Bound):
     references: ClassVar[tuple[str, ...]] = ("clopper1934", "langford2005")
     counts_errors: ClassVar[bool] = True
     caveat: ClassVar[str | None] = "Only for weights that were fixed without looking at these rows."
+    origins: ClassVar[tuple[Origin, ...]] = ("fixed",)
     statistics: ClassVar[Mapping[str, Kind]] = {"errors": Whole(0, "n_rows")}
+
+    def caveat_for(self, origin: Origin) -> str | None:
+        return NOT_FIXED.get(origin)
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         return {"errors": ballots.errors(scaled_votes(weights), fallback=choice.get("fallback"))}

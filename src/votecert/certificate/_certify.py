@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound
-from votecert.certificate.certificate import covers
 from votecert.certificate.make import Maker, best_of, fallback_index, group_masks
 from votecert.certificate.table import CertificateTable
 from votecert.learning.budget import mark_interrupted
@@ -233,7 +232,7 @@ def compare(
     )
     skipped = {method.id: problem for method in methods if (problem := maker.problem_with(method))}
     methods = [method for method in methods if method.id not in skipped]
-    sharing = max(1, sum(covers(method, origin) for method in methods))
+    sharing = max(1, sum(method.covers(origin) for method in methods))
     share = delta / sharing if simultaneous else delta
     certificates = []
     if theta is None:

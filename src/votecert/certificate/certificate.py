@@ -13,24 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.bounds import BOUNDS
-from votecert.bounds.base import Bound, Terms
+from votecert.bounds.base import Bound, Origin, Terms
 from votecert.certificate.words import who_votes, with_weights
-from votecert.predictor import TIE_RULE, WeightedVote, scaled_votes
 from votecert.references import bibtex
+from votecert.rows.predictor import TIE_RULE, WeightedVote, scaled_votes
 from votecert.rows.tables import in_order
 
 if TYPE_CHECKING:
     from votecert.certificate.verify import Verification
 
-Origin = Literal["learned", "given", "fixed"]
 VoteKind = Literal["hard", "soft"]
-
-NOT_FIXED = {
-    "learned": "These weights were learned on these rows: it would take weights that were fixed in advance.",
-    "given": "Nobody says that these weights were fixed without looking at these rows; if they were, pass "
-    "fixed_in_advance=True.",
-}
-"""Why the test-set bound does not cover weights, by their origin."""
 
 VOTERS = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
 
@@ -134,7 +126,7 @@ class Certificate:
     @property
     def is_guarantee(self) -> bool:
         """Whether the number is a proven bound for this predictor."""
-        return covers(self.method, self.origin)
+        return self.method.covers(self.origin)
 
     @property
     def fitted_on(self) -> Literal["all", "part", "other"] | None:
@@ -149,7 +141,7 @@ class Certificate:
     @property
     def caveat(self) -> str | None:
         """What to know before trusting the number: mostly, why it is no guarantee."""
-        return NOT_FIXED.get(self.origin) if self.bound == "test-set" else self.method.caveat
+        return self.method.caveat_for(self.origin)
 
     def predict(self, votes: Any) -> npt.NDArray[Any]:
         """Labels by exactly the certified predictor, ties included.
@@ -194,7 +186,7 @@ class Certificate:
         ]
         if not self.abstention_declared and self.terms.n_outputs == self.terms.n_classes:
             listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
-        if self.origin == "fixed" or self.bound == "test-set":  # which says nothing about others
+        if self.origin == "fixed" or self.method.origins == ("fixed",):  # which says nothing about others
             listed.append("The weights were fixed without looking at these rows.")
         if self.group is not None:
             listed.append("The groups were fixed without looking at these rows.")
@@ -314,11 +306,6 @@ def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> We
         kind=kind,
         fallback=choice.get("fallback"),
     )
-
-
-def covers(method: Bound, origin: Origin) -> bool:
-    """Whether the bound is proved for weights of this origin; the test-set bound only for fixed ones."""
-    return method.is_guarantee and (method.id != "test-set" or origin == "fixed")
 
 
 def rounded_up(risk: float, digits: int = 4) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
+from votecert.bounds.base import Origin
 from votecert.bounds.kinds import Kind, Real, Whole, is_number
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def _problem_with_numbers(certificate: Certificate) -> str | None:
 
 
 def _problem_with_names(certificate: Certificate) -> str | None:
-    from votecert.certificate.certificate import Origin, VoteKind
+    from votecert.certificate.certificate import VoteKind
 
     if certificate.origin not in get_args(Origin) or certificate.kind not in get_args(VoteKind):
         return "origin or kind is not one that there can be."

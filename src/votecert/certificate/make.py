@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from votecert.bounds.base import Bound, Evaluation, UnsupportedProblemError
-from votecert.certificate.certificate import Certificate, Origin, VoteKind, certified_vote
+from votecert.bounds.base import Bound, Evaluation, Origin, UnsupportedProblemError
+from votecert.certificate.certificate import Certificate, VoteKind, certified_vote
 from votecert.certificate.table import CertificateTable
 from votecert.learning.budget import mark_interrupted
 from votecert.learning.learn import learn_on
@@ -42,10 +42,10 @@ class Maker:
 
     def problem_with(self, method: Bound) -> str | None:
         """Say why the bound does not cover these rows or weights, or None when it does."""
-        if method.id == "test-set" and self.origin == "learned":
+        if self.origin == "learned" and self.origin not in method.origins:
             return (
-                "The bound 'test-set' does not cover weights learned on these rows. Use bound='occam', or "
-                "learn the weights on other rows and pass them as an array with fixed_in_advance=True."
+                f"The bound {method.id!r} does not cover weights learned on these rows. Use bound='occam', "
+                "or learn the weights on other rows and pass them as an array with fixed_in_advance=True."
             )
         if isinstance(self.rows, Scores) and not method.counts_errors:
             return f"The bound {method.id!r} does not cover soft votes; use 'occam'."
@@ -87,7 +87,7 @@ class Maker:
         are rounded once, on all rows: it is one vote that the certificates are about.
         """
         share, found = delta / len(masks), None
-        if theta is None and method.id == "occam" and learning.get("prior_votes") is None:
+        if theta is None and method.has_list and learning.get("prior_votes") is None:
             learning = {**learning, "split": 0.0}
         if theta is None or method.counts_errors:
             found = self.evaluate(method, theta, share, learning)

@@ -147,7 +147,7 @@ def _on_trust(certificate: Certificate) -> list[str]:
     """What the certificate alone cannot show, besides its assumptions."""
     listed = certificate.method.on_trust(certificate.terms)
     if (
-        certificate.bound == "test-set"
+        certificate.method.origins == ("fixed",)
         and certificate.origin == "fixed"
         and len(set(certificate.weights)) > 1
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from votecert.predictor import WeightedVote
+from votecert.rows.predictor import WeightedVote
 
 FEW = 12
 """So many voters' votes are listed in a sentence."""

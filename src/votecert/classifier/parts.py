@@ -35,10 +35,10 @@ def check_parameters(classifier: Any) -> None:
             "several models into a VotingClassifier, each in a FrozenEstimator if they are fitted already."
         )
     objective, bound = single_bound(classifier.objective), single_bound(classifier.bound)
-    if classifier.objective != "uniform" and bound is not None and bound.id == "test-set":
+    if classifier.objective != "uniform" and bound is not None and "learned" not in bound.origins:
         raise ValueError(
-            "bound='test-set' does not cover weights learned on the certifying rows. Leave bound out, or use "
-            "objective='uniform'."
+            f"bound={bound.id!r} does not cover weights learned on the certifying rows. Leave bound out, or "
+            "use objective='uniform'."
         )
     _refuse_unused(classifier)
     if classifier.voting == "soft":

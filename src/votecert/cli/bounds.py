@@ -36,7 +36,7 @@ def bounds(
                 "title": one.title,
                 "is_guarantee": one.is_guarantee,
                 "multiclass": one.multiclass,
-                "learnable": one.differentiable or one.id == "occam",
+                "learnable": one.learnable,
                 "references": list(one.references),
             }
             for one in vc.BOUNDS.values()
@@ -50,7 +50,7 @@ def bounds(
             plain(one.title),
             "yes" if one.is_guarantee else "[red]no[/]",
             "any" if one.multiclass else "two",
-            "yes" if one.differentiable or one.id == "occam" else "",
+            "yes" if one.learnable else "",
             ", ".join(one.references),
         )
     data().print(shown)

@@ -108,10 +108,13 @@ def show_table(certificates: CertificateTable, quiet: bool, title: str) -> None:
 
 def note_on(certificate: Certificate) -> str:
     """What to know about a line of a comparison."""
-    if certificate.bound == "test-set" and certificate.origin == "learned":
-        return "The limit for weights fixed in advance; these were learned."
-    if certificate.bound == "test-set" and certificate.origin == "given":
-        return "The limit for weights fixed in advance: say --fixed-in-advance if these were."
+    if certificate.origin not in certificate.method.origins:
+        told = (
+            "; these were learned."
+            if certificate.origin == "learned"
+            else ": say --fixed-in-advance if these were."
+        )
+        return f"The limit for weights fixed in advance{told}"
     return _first_sentence(certificate.caveat or certificate.reason or "")
 
 

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.words import who_votes
-from votecert.predictor import TIE_RULE
 from votecert.report.text import amount, confidence, limit, one_in, scalar, sentence, share
+from votecert.rows.predictor import TIE_RULE
 
 ORIGINS = {
     "given": "given by the user",

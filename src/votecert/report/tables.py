@@ -88,7 +88,7 @@ def steps(certificate: Certificate) -> list[Row]:
 def _price(certificate: Certificate) -> str:
     if not certificate.is_guarantee:
         return "is not a proven limit"
-    if certificate.bound == "test-set":
+    if certificate.method.origins == ("fixed",):
         return "is that limit: nothing was chosen after seeing the rows"
     return "adds the price of choosing weights after seeing the rows, and of the proof"
 

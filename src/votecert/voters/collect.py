@@ -17,8 +17,9 @@ from sklearn.utils import gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
 from votecert._progress import Progress, as_progress
-from votecert.rows.blocks import collect_dask_votes, is_dask
+from votecert.rows.blocks import is_dask
 from votecert.voters.bags import bags_of
+from votecert.voters.dask import collect_dask_votes
 from votecert.voters.panels import Member, Panel, panel_of
 
 Labels = NDArray[Any]
@@ -84,9 +85,10 @@ def collect_votes(
     >>> collect_votes(forest, X[1::2]).shape
     (75, 5)
     """
-    if is_dask(X):
-        return collect_dask_votes(ensemble, X, n_jobs=n_jobs, block_size=block_size)
     panel = panel_of(ensemble)
+    if is_dask(X):
+        ask = partial(collect_votes, n_jobs=n_jobs, block_size=block_size)
+        return collect_dask_votes(ensemble, X, panel, ask)
     votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
     _ask(panel, X, partial(_write_votes, panel.classes), votes, n_jobs, block_size, progress)
     return votes

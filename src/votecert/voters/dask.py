@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,22 @@ import numpy.typing as npt
 
 from votecert.rows.blocks.counting import n_rows_of
 from votecert.rows.blocks.recognition import current_client, is_array
+from votecert.voters.panels import Panel
+
+Ask = Callable[[Any, Any], npt.NDArray[Any]]
 
 
-def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size: int) -> npt.NDArray[Any]:
+def collect_dask_votes(ensemble: Any, X: Any, panel: Panel, ask: Ask) -> npt.NDArray[Any]:
     """:func:`~votecert.voters.collect.collect_votes` on a Dask array or dataframe.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble
+    X : Dask array or dataframe
+    panel : Panel
+        The members of the ensemble.
+    ask : callable
+        Gets the ensemble and a block of rows in memory, gives their votes.
 
     Returns
     -------
@@ -23,9 +36,6 @@ def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size:
     import dask
     import dask.array as da
 
-    from votecert.voters.panels import panel_of  # scikit-learn: a second that readers of votes can do without
-
-    panel = panel_of(ensemble)
     if is_array(X):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, rows x features, but has {X.ndim}.")
@@ -35,10 +45,10 @@ def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size:
         blocks = X.to_delayed()
         sizes = (np.nan,) * len(blocks)
     everywhere = _sent_once(ensemble)
-    ask = dask.delayed(votes_on_block, pure=False)
+    on_block = dask.delayed(votes_on_block, pure=False)
     votes = [
         da.from_delayed(
-            ask(everywhere, block, panel.n_voters, n_jobs, block_size),
+            on_block(ask, everywhere, block, panel.n_voters, panel.classes.dtype),
             shape=(size, panel.n_voters),
             dtype=panel.classes.dtype,
         )
@@ -48,15 +58,9 @@ def collect_dask_votes(ensemble: Any, X: Any, *, n_jobs: int | None, block_size:
     return joined
 
 
-def votes_on_block(
-    ensemble: Any, X: Any, n_voters: int, n_jobs: int | None, block_size: int
-) -> npt.NDArray[Any]:
+def votes_on_block(ask: Ask, ensemble: Any, X: Any, n_voters: int, dtype: Any) -> npt.NDArray[Any]:
     """The votes on one block, which may be empty."""
-    from votecert.voters.collect import collect_votes, voter_classes
-
-    if n_rows_of(X) == 0:
-        return np.empty((0, n_voters), dtype=voter_classes(ensemble).dtype)
-    return collect_votes(ensemble, X, n_jobs=n_jobs, block_size=block_size)
+    return np.empty((0, n_voters), dtype) if n_rows_of(X) == 0 else ask(ensemble, X)
 
 
 def _sent_once(ensemble: Any) -> Any:

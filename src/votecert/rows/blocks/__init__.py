@@ -6,6 +6,5 @@ different rows with counts, and everything else runs on these as usual.
 
 from votecert.rows.blocks.read import MEMORY_BUDGET, read_ballots
 from votecert.rows.blocks.recognition import is_dask, is_in_blocks
-from votecert.voters.dask import collect_dask_votes
 
-__all__ = ["MEMORY_BUDGET", "collect_dask_votes", "is_dask", "is_in_blocks", "read_ballots"]
+__all__ = ["MEMORY_BUDGET", "is_dask", "is_in_blocks", "read_ballots"]
