@@ -168,7 +168,8 @@ def test_metadata_is_routed_to_the_members():
         refuses = CertifiedVotingClassifier(Recorder().set_fit_request(sample_weight=False), random_state=0)
         with pytest.raises(TypeError, match="sample_weight"):
             refuses.fit(X, y, sample_weight=1 + X[:, 0])
-        search = GridSearchCV(asks, {"delta": [0.05]}, cv=2).fit(X, y, sample_weight=1 + X[:, 0])
+        scored = asks.set_score_request(sample_weight=False)  # which scikit-learn used to ask for
+        search = GridSearchCV(scored, {"delta": [0.05]}, cv=2).fit(X, y, sample_weight=1 + X[:, 0])
         assert search.best_estimator_.estimator_.sample_weight_ is not None
 
 
