@@ -357,8 +357,18 @@ def winners(totals: IntArray, fallback: int | None = None) -> npt.NDArray[np.int
     """
     if fallback is not None and not 0 <= fallback < totals.shape[1]:
         raise ValueError(f"fallback must be a class index from 0 to {totals.shape[1] - 1}, not {fallback}.")
-    no_vote = totals.max(axis=1) == 0
-    return np.where(no_vote, -1 if fallback is None else fallback, totals.argmax(axis=1))
+    if totals.shape[1] > _FEW_CLASSES:
+        winner, most = totals.argmax(axis=1), totals.max(axis=1)
+    else:  # class by class: argmax takes its time for each row, however short
+        winner, most = np.zeros(len(totals), dtype=np.intp), totals[:, 0].copy()
+        for place in range(1, totals.shape[1]):
+            winner[totals[:, place] > most] = place
+            np.maximum(most, totals[:, place], out=most)
+    winner[most == 0] = -1 if fallback is None else fallback
+    return winner
+
+
+_FEW_CLASSES = 8
 
 
 def _whole_numbers(values: npt.ArrayLike, length: int, name: str, owner: str) -> IntArray:
