@@ -24,6 +24,7 @@ _BLOCK_ENTRIES = 1 << 18  # entries handled at a time: little scratch memory, ho
 _SAMPLE_ROWS = 1 << 14  # rows looked at to decide whether compression pays
 _TABLE_KEYS = 1 << 21  # up to so many possible keys, counting beats sorting
 _FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
+_FEW_CLASSES = 8
 _LARGEST_TOTAL = 1 << 53  # vote totals up to here are exact, in floats as well
 _FEW_OUTPUTS = 4  # up to so many, summing bits output by output beats binning
 _MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
@@ -357,18 +358,16 @@ def winners(totals: IntArray, fallback: int | None = None) -> npt.NDArray[np.int
     """
     if fallback is not None and not 0 <= fallback < totals.shape[1]:
         raise ValueError(f"fallback must be a class index from 0 to {totals.shape[1] - 1}, not {fallback}.")
+    winner: npt.NDArray[np.intp] = np.zeros(len(totals), dtype=np.intp)
+    most = totals[:, 0].copy()
     if totals.shape[1] > _FEW_CLASSES:
         winner, most = totals.argmax(axis=1), totals.max(axis=1)
     else:  # class by class: argmax takes its time for each row, however short
-        winner, most = np.zeros(len(totals), dtype=np.intp), totals[:, 0].copy()
         for place in range(1, totals.shape[1]):
             winner[totals[:, place] > most] = place
             np.maximum(most, totals[:, place], out=most)
     winner[most == 0] = -1 if fallback is None else fallback
     return winner
-
-
-_FEW_CLASSES = 8
 
 
 def _whole_numbers(values: npt.ArrayLike, length: int, name: str, owner: str) -> IntArray:
