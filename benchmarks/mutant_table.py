@@ -590,9 +590,9 @@ MUTANTS = (
         LEVELS,
     ),
     Mutant(
-        "certificate/certificate.py",
-        '(method.id != "test-set" or origin == "fixed")',
-        '(method.id != "test-set" or origin != "learned")',
+        "bounds/test_set.py",
+        'origins: ClassVar[tuple[Origin, ...]] = ("fixed",)',
+        'origins: ClassVar[tuple[Origin, ...]] = ("fixed", "given")',
         "the test-set bound of given weights is called a guarantee",
         LEVELS,
     ),
@@ -705,15 +705,15 @@ MUTANTS = (
     # the predictor
     Mutant(
         "rows/patterns.py",
-        "-1 if fallback is None else fallback, totals.argmax(axis=1)",
-        "0 if fallback is None else fallback, totals.argmax(axis=1)",
+        "winner[most == 0] = -1 if",
+        "winner[most == 0] = 0 if",
         "a row that nobody votes on counts as right for the first class",
         PREDICTOR,
     ),
     Mutant(
         "rows/patterns.py",
-        "fallback, totals.argmax(axis=1))",
-        "fallback, totals.shape[1] - 1 - totals[:, ::-1].argmax(axis=1))",
+        "winner[totals[:, place] > most] = place",
+        "winner[totals[:, place] >= most] = place",
         "ties go to the last class",
         PREDICTOR,
     ),

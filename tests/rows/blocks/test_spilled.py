@@ -107,11 +107,11 @@ def test_every_method_of_ballots_is_answered_from_disk():
 
 
 def test_the_sample_for_the_search_is_the_one_that_memory_gives(pair):
-    from votecert.learning._error_counter import electorate
+    from votecert.learning._error_counter import error_counter
 
     spilled, ballots = pair
     for most_entries in (200, 5000, 10**9):
-        on_disk, in_memory = electorate(spilled, most_entries), electorate(ballots, most_entries)
+        on_disk, in_memory = error_counter(spilled, most_entries), error_counter(ballots, most_entries)
         assert np.array_equal(on_disk.codes, in_memory.codes)
         assert np.array_equal(on_disk.labels, in_memory.labels)
         assert np.array_equal(on_disk.counts, in_memory.counts)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from votecert.rows.files import arrays, columns, delimited, label_book, read_votes
+from votecert.rows.files import parquet as parquet_reader
 
 
 def read(text: str | bytes, **options):
@@ -300,7 +301,7 @@ def test_parquet_with_long_texts(tmp_path, monkeypatch, shared):
     parquet.write_table(
         table, tmp_path / "v.parquet", compression="zstd", use_dictionary=shared, store_schema=False
     )
-    monkeypatch.setattr(parquet, "LARGEST_PAGES", 1_000_000)
+    monkeypatch.setattr(parquet_reader, "LARGEST_PAGES", 1_000_000)
     before = pa.default_memory_pool().max_memory()
     with pytest.raises(ValueError, match="text of 50000 characters" if shared else "as bombs do"):
         read_votes(tmp_path / "v.parquet", label="y")
