@@ -14,77 +14,28 @@ where U is at least the mean over the rows of ``E l_g(xi)``, ``Delta_m^{-1}`` in
 (or kl with Maurer's constant), w is the product of the shares of the margin and of the prior in their fixed
 grids, and p is at most ``E l_g(xi)`` on every row on which theta errs.
 
-*Proof.* For one margin the PAC-Bayes inequality gives ``B >= E E l_g(xi)``, the true risk of the sampled
-vote. As ``E l_g(xi) >= p`` wherever theta errs, ``B >= p L_0(theta)``. The grid of margins is a union bound;
-the grid of priors is one prior, a mixture whose density is at least w times that of each part. The division
-is the stochastic-to-deterministic step of Leblanc and Germain (2025); at margin zero it is the factor two.
+*Why.* ``B = Delta_m^{-1}(...)`` bounds the risk of the sampled vote, which loses a row on which theta errs
+with probability at least p: ``B >= p L_0(theta)``. Every step is proved in the chapter "Real weights" of
+the documentation (``docs/theory/dirichlet.md``); what the code needs of it:
 
-**Down: p.** Let theta err on the row and let k be a rival with most votes, ``v_k >= v_y``. Then ``v_k >= t``,
-the least weight a winning class can have (a sum of some weights, at least 1/c and at least the largest
-weight), and ``v_y <= min(v_k, 1 - v_k)``. Put ``X = (V_y - V_k) / sqrt(V_y + V_k)``. Where X > 0 it grows
-with V_y and falls with V_k, so P(X > 2g) can only grow when parts of the Dirichlet vector are moved from k
-to other classes, or from other classes to y. Hence:
+**p.** Let t be the least weight that a winning class can have: a sum of some weights, at least 1/c and at
+least the largest weight. For t > 1/2, ``p = I_{1/2+g}(K (1 - t), K t)``; otherwise a tie of two classes is
+the worst case, ``p = I_{1/2+g}(K/2, K/2)``, whatever the number of classes. For the loss "difference",
+``V_y - V_k <= 2g``, p is the same; for "ratio", ``V_y <= (1/2 + g) (V_y + V_k)``, it is ``I_{1/2+g}(K
+min(t, 1 - t), K t)``.
 
-* If t > 1/2, move all the rest to y: ``P(X <= 2g) >= I_{1/2+g}(K (1 - v_k), K v_k)``, which is at least
-  ``p = I_{1/2+g}(K (1 - t), K t)``, as I falls in its first and grows in its second parameter.
-* Otherwise move the surplus of k to the rest, so that V ~ Dir(a, a, b) with 2a + b = K. By the lemma
-  ``p = I_{1/2+g}(K/2, K/2) = 1 - tau_K(g)``, whatever the number of classes.
-
-**Lemma.** ``P(X > 2g) <= tau_K(g)`` for V ~ Dir(a, a, b), 2a + b = K: a tie of two classes is the worst case.
-
-*Proof.* ``X = Q sqrt(S)`` with ``S = V_y + V_k ~ Beta(2a, b)`` and ``Q = (V_y - V_k) / S`` independent of S,
-symmetric, with ``Q^2 ~ Beta(1/2, a)``. Compare X^2 with ``T ~ Beta(1/2, K/2)``, its law for b = 0.
-Integrating S out, the ratio of their densities at the point u = 1 - x is
-
-    ``R(x) = const x^{b/2} F(x),    F(x) = E (1 - x w)^{a - 1/2},    w ~ Beta(b, a)``.
-
-If a <= 1/2 then R grows with x, thus falls with u, and X^2 is stochastically smaller than T. Let a > 1/2.
-Then ``-d log F / d log x`` is nondecreasing: for a <= 3/2 because ``F = 1 - sum_k c_k x^k`` with all
-``c_k >= 0`` (binomial series), and for a >= 1 because ``F(e^s)`` is log-concave in s by Prekopa's theorem:
-``log(1 - e^{s + r})`` is concave in (s, r), and so is the log-density of r = log w. So R first grows and
-then falls with x, hence also with u, and R = 0 at u = 1. At u = 0 it is at least one: there it is the ratio
-of ``E S^{-1/2}`` to the same moment of Beta(a + 1/2, b/2), which equals ``f(a) / f(K/2)`` with
-``f(z) = Gamma(z - 1/4) Gamma(z + 1/4) / Gamma(z)^2``, and f falls because the digamma function is concave.
-So the density of X^2 is at first above that of T and then below, changing once, and again X^2 is
-stochastically smaller. By symmetry ``P(X > 2g) = P(X^2 > 4 g^2) / 2 <= P(T > 4 g^2) / 2 = tau_K(g)``.
-
-**Up: U** is computed row by row, see :mod:`votecert.bounds._row_losses`.
-
-**Other margins**, the same for two classes. *Difference*, ``V_y - V_k <= 2g``: the lemma holds with the same
-p. With independent Gamma variables, ``V_y - V_k > t = 2g`` means ``R > t Z`` for
-``R = (1 - t) G_a - (1 + t) G'_a``, ``Z ~ Gamma(b)``. Split ``Z = Z_1 + Z_2`` with equal shapes and give one
-part to y, one to k: this is the tie of two classes, and its event is ``R > t Z - (Z_1 - Z_2)``, where
-``(Z_1 - Z_2) / Z`` is symmetric and independent of (R, Z). The density of R is a decreasing function of the
-absolute value (a power times a Bessel function) times ``exp(-t x / (1 - t^2))``, so at y - u it is at least
-that at y + u for y, u >= 0, and ``P(R > y - u) + P(R > y + u) >= 2 P(R > y)``. Average over ``y = t Z`` and
-``u = |Z_1 - Z_2|``. *Ratio*, ``V_y <= (1/2 + g) (V_y + V_k)``: ``V_y / (V_y + V_k) ~ Beta(K v_y, K v_k)`` and
-``p = I_{1/2+g}(K min(t, 1 - t), K t)``, because also ``I_{1/2+g}(a, a)`` grows with a.
+**U** is computed row by row, see :mod:`votecert.bounds._row_losses`.
 
 **Zero weights.** The prior is a mixture over supports: all voters have the share 1 - s, and every proper
-subset A of size n has ``s / ((d - 1) C(d, n))``. On A the prior is Dirichlet with the parameters that those
-voters have otherwise. The posterior lives on the support of theta; its divergence from the mixture is at
-most D on that support plus the logarithm of one over the share. Weights without zeros pay ``-log(1 - s)``,
-next to nothing.
+subset of size n has ``s / ((d - 1) C(d, n))``; D is taken on the support of theta and pays the logarithm of
+one over the share.
 
-**Other centres.** The posterior may have any centre tau, chosen by looking at the rows, not only theta. Let
-w be the class votes of tau, ``V ~ Dir(K w)``, and e the total variation distance of tau and theta, so that
-no group of voters weighs more, or less, by more than e. If theta errs then, with k as above,
-``w_y <= v_y + e`` and ``w_k >= v_k - e``. As ``S = V_y + V_k <= 1``, the losses of all three margins are one
-where ``V_y / S <= 1/2 + g``, and V_y / S ~ Beta(K w_y, K w_k). So, for t > e,
+**Other centres.** Votes may be sampled around other weights tau, chosen by looking at the rows. With e the
+total variation distance of tau and theta and t > e, ``p = I_{1/2+g}(K (min(t, 1 - t) + e), K (t - e))``.
 
-    ``p = I_{1/2+g}(K (min(t, 1 - t) + e), K (t - e))``.
-
-If v_k >= 1/2 this is the monotony of I, as v_y <= 1 - v_k. For v_k = s < 1/2, where v_y <= s, it remains that
-``I_{1/2+g}(K (s + e), K (s - e))`` grows with s, which multiplies the density of U ~ Beta(a, b), a >= b, by a
-power h of ``u (1 - u)``: P(U <= z), z = 1/2 + g, does not fall if ``E[h | U <= z] >= E[h | U > z]``. For
-1 - z <= U <= z we have h(U) >= h(z), and for U > z the contrary. The law of 1 - U given U < 1 - z has a
-density proportional to that of U given U > z times ``((1 - u) / u)^{a - b}``, which falls with u, as h does,
-so that ``E[h | U < 1 - z] >= E[h | U > z]``.
-
-**Floor.** If pairs of voters are complementary by construction (two classes), then ``v_y <= r`` on every row
-of the population for a known r (with another centre, ``w_y <= r``), so that
-``E l_g(xi) >= f = I_{1/2+g}(K r, K (1 - r))`` on all of them, and ``B >= p L_0 + f (1 - L_0)`` gives
-``L_0 <= (B - f) / (p - f)``.
+**Floor.** If pairs of voters are complementary by construction (two classes), the true class has at most a
+known weight r on every row, so that the sampled loss is at least ``f = I_{1/2+g}(K r, K (1 - r))``
+everywhere and ``L_0 <= (B - f) / (p - f)``.
 """
 
 from __future__ import annotations
