@@ -94,5 +94,5 @@ def test_other_rows_are_refused():
         read_margins(guarantee(), votes, y[::-1])
     with pytest.raises(ValueError, match="5 voters, these rows have 4"):
         read_margins(guarantee(), votes[:, :4], y)
-    with pytest.raises(TypeError, match="both votes and y"):
+    with pytest.raises(ValueError, match="both votes and y"):
         read_margins(guarantee(), votes, None)

@@ -10,13 +10,11 @@ from typing import Any, cast
 import numpy as np
 
 from votecert.certificate.certificate import Certificate
+from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.checks import problem_with_fields
 from votecert.learning.whole_votes import refitted_votes
 from votecert.numerics.arithmetic import OUTWARD, exact
 from votecert.rows.ballots import Ballots
-from votecert.rows.blocks import is_in_blocks, read_ballots
-from votecert.rows.scores import Scores
-from votecert.rows.tables import in_order
 
 TOLERANCE = 1e-8
 """A certificate may lie this far above the exact value of its formula, and not at all below it."""
@@ -84,7 +82,8 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verifi
     problems += _details_that_differ(certificate, {name: float(x) for name, x in value.details.items()})
     on_trust = _on_trust(certificate)
     if votes is not None or y is not None:
-        rows = _read(certificate, votes, y)
+        # bounds that count errors take scores just as well
+        rows = cast(Ballots, certified_rows(certificate, votes, y))
         problems += _recount(certificate, rows)
         fit_problems, fit_trust = _refit(certificate, rows) if not problems else ([], [])
         problems, on_trust = problems + fit_problems, on_trust + fit_trust
@@ -159,41 +158,6 @@ def _on_trust(certificate: Certificate) -> list[str]:
     if not certificate.own_words:
         listed.append("Its sentences were written by another version of votecert and not compared.")
     return listed
-
-
-def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots:
-    """The rows, encoded with the certificate's own classes; scores for a soft vote."""
-    terms, vote = certificate.terms, certificate.predictor
-    if isinstance(votes, Ballots | Scores):
-        if y is not None:
-            raise ValueError("Ballots have the true labels in them: leave y out.")
-        return _checked(certificate, votes)
-    if votes is None or y is None:
-        raise ValueError("To recount the statistics both votes and y are needed.")
-    if vote.kind == "soft":
-        # Bounds that count errors take scores just as well.
-        return cast(Ballots, Scores.from_scores(votes, y, classes=list(vote.classes)))
-    abstain = terms.n_outputs > terms.n_classes
-    votes = in_order(votes, certificate.voters)
-    if is_in_blocks(votes, y):
-        split, seed = terms.choice.get("split", 0.0), terms.choice.get("seed", 0)
-        return read_ballots(votes, y, classes=list(vote.classes), can_abstain=abstain, split=split, seed=seed)
-    return Ballots.from_votes(votes, y, classes=list(vote.classes), can_abstain=abstain)
-
-
-def _checked(certificate: Certificate, rows: Ballots | Scores) -> Ballots:
-    """Rows that are encoded already, if they are encoded as the certificate wants them."""
-    terms, vote = certificate.terms, certificate.predictor
-    kind = "soft" if isinstance(rows, Scores) else "hard"
-    if kind != vote.kind:
-        raise ValueError(f"The certificate is about a {vote.kind} vote, but these rows are of a {kind} one.")
-    classes, abstain = list(vote.classes), terms.n_outputs > terms.n_classes
-    if rows.classes.tolist() != classes or rows.n_outputs != terms.n_outputs:
-        raise ValueError(
-            "These rows were not read with the certificate's classes and its rule for abstentions: read them "
-            f"with classes={classes!r} and can_abstain={abstain}."
-        )
-    return cast(Ballots, rows)
 
 
 def _recount(certificate: Certificate, rows: Ballots) -> list[str]:

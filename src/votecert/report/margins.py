@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate.certificate import Certificate
+from votecert.certificate.certified_rows import certified_rows
 from votecert.report.charts import Bin
 from votecert.rows.ballots import Ballots
 from votecert.rows.scores import Scores, soft_totals, tied
-from votecert.rows.tables import in_order
 
 BINS = 40
 """Number of bins between leads -1 and 1; even, so that zero is an edge."""
@@ -48,9 +48,14 @@ def read_margins(certificate: Certificate, votes: Any, y: Any) -> Margins:
     Parameters
     ----------
     votes, y
-        The certifying rows, as given to ``certify``; scores for a soft vote, or Ballots or Scores.
+        The certifying rows, as given to ``certify``, in memory or in blocks; scores for a soft vote, or
+        Ballots or Scores.
     """
-    rows = _read(certificate, votes, y)
+    rows = certified_rows(certificate, votes, y)
+    if rows.n_voters != certificate.terms.n_voters:
+        raise ValueError(
+            f"The certificate is about {certificate.terms.n_voters} voters, these rows have {rows.n_voters}."
+        )
     lead, wrong, counts = _soft(certificate, rows) if isinstance(rows, Scores) else _hard(certificate, rows)
     errors = int(counts[wrong].sum())
     if (rows.n_rows, errors) != (certificate.terms.n_rows, certificate.errors):
@@ -68,25 +73,6 @@ def margin_cut(certificate: Certificate) -> float:
     if "margin_error" not in certificate.terms.statistics:
         return 0.0
     return 2 * float(certificate.terms.choice["margin"])
-
-
-def _read(certificate: Certificate, votes: Any, y: Any) -> Ballots | Scores:
-    vote, terms = certificate.predictor, certificate.terms
-    if isinstance(votes, Ballots | Scores):
-        rows: Ballots | Scores = votes
-    elif y is None or votes is None:
-        raise TypeError("To draw the margins both votes and y are needed.")
-    elif vote.kind == "soft":
-        rows = Scores.from_scores(votes, y, classes=list(vote.classes))
-    else:
-        can_abstain = terms.n_outputs > terms.n_classes
-        votes = in_order(votes, certificate.voters)
-        rows = Ballots.from_votes(votes, y, classes=list(vote.classes), can_abstain=can_abstain)
-    if rows.n_voters != terms.n_voters:
-        raise ValueError(
-            f"The certificate is about {terms.n_voters} voters, these rows have {rows.n_voters}."
-        )
-    return rows
 
 
 def _hard(
