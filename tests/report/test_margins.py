@@ -96,3 +96,13 @@ def test_other_rows_are_refused():
         read_margins(guarantee(), votes[:, :4], y)
     with pytest.raises(ValueError, match="both votes and y"):
         read_margins(guarantee(), votes, None)
+
+
+def test_rows_in_blocks_give_the_same_report():
+    da = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400)
+    votes = np.where(rng.random((400, 5)) < 0.8, y[:, None], 1 - y[:, None])
+    certificate = vc.certify(votes, y, weights="uniform", classes=[0, 1])
+    blocks = {"votes": da.from_array(votes, chunks=(100, 5)), "y": da.from_array(y, chunks=100)}
+    assert certificate.to_html(**blocks) == certificate.to_html(votes=votes, y=y)
