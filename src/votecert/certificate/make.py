@@ -99,8 +99,8 @@ class Maker:
                 here = maker.at(method, found, share)
             else:
                 here = maker.evaluate(method, theta, share, {} if found else learning)
-            if found is not None:
-                here = mark_interrupted(here, bool(found.details.get("interrupted")))
+            if found is not None and "interrupted" in found.details:  # it was learned
+                here = mark_interrupted(here, bool(found.details["interrupted"]))
             certificates.append(maker.write(method, here, share))
         return CertificateTable(tuple(certificates), "group", simultaneous=True)
 
