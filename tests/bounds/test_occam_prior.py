@@ -5,7 +5,6 @@ import math
 from collections import Counter
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +13,8 @@ from hypothesis import strategies as st
 from votecert.bounds.occam_prior import PARTS, OccamPrior, log_of_reciprocal
 from votecert.learning._prior_scores import PriorScores
 from votecert.numerics.arithmetic import OUTWARD, exact
+
+mpmath = pytest.importorskip("mpmath")
 
 ONE_PART_EACH = [OccamPrior(**{part: float(part == chosen) for part in PARTS}) for chosen in PARTS]
 

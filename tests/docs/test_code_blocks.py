@@ -14,13 +14,13 @@ import re
 import shlex
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from typer.main import get_command
-from typer.testing import CliRunner
 
-from votecert.cli.app import app
+mpl = pytest.importorskip("matplotlib")
+get_command = pytest.importorskip("typer.main").get_command
+CliRunner = pytest.importorskip("typer.testing").CliRunner
+app = pytest.importorskip("votecert.cli.app").app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

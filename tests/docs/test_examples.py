@@ -6,9 +6,10 @@ import ast
 import runpy
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
+
+mpl = pytest.importorskip("matplotlib")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))

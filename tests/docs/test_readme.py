@@ -9,10 +9,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from votecert import BOUNDS
-from votecert.cli.app import app
+
+CliRunner = pytest.importorskip("typer.testing").CliRunner
+app = pytest.importorskip("votecert.cli.app").app
 
 README = Path(__file__).parents[2] / "README.md"
 NUMBER = re.compile(r"\d+(?:\.\d+)?")

@@ -218,6 +218,7 @@ def test_the_same_arguments_give_the_same_text():
 
 
 def test_the_same_text_in_another_process():
+    pytest.importorskip("jinja2")
     script = (
         "import sys, votecert as vc; from votecert.report import to_html; "
         "sys.stdout.write(to_html(vc.Certificate.from_json(sys.stdin.read())))"

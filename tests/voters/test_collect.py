@@ -6,8 +6,6 @@ import warnings
 
 import joblib
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -199,6 +197,7 @@ def test_every_stump_votes_also_behind_a_scaler():
 
 
 def test_text_goes_through_a_pipeline_in_blocks():
+    pd = pytest.importorskip("pandas")
     texts = ["good fine", "bad poor", "fine", "poor poor bad", "good"]
     pipeline = make_pipeline(TfidfVectorizer(), RandomForestClassifier(4, random_state=0))
     pipeline.fit(texts, ["+", "-", "+", "-", "+"])
@@ -289,8 +288,8 @@ def test_models_of_other_libraries_need_only_classes_and_predict():
 
 
 FRAMES = {
-    "pandas": pd.DataFrame,
-    "polars": pl.from_pandas,
+    "pandas": lambda frame: frame,
+    "polars": lambda frame: pytest.importorskip("polars").from_pandas(frame),
     "lists": lambda frame: frame.to_numpy().tolist(),
     "memory order": lambda frame: np.asfortranarray(frame.to_numpy()),
 }
@@ -299,6 +298,7 @@ FRAMES = {
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("name", ["forest", "bagging on some features", "boosting", "voting", "stacking"])
 def test_tables_give_the_votes_of_arrays(name, frame):
+    pd = pytest.importorskip("pandas")
     X, y = iris()
     named = pd.DataFrame(X, columns=list("abcd"), index=np.arange(150) * 7 + 3)
     table = FRAMES[frame](named)

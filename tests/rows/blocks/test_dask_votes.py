@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import dask
-import dask.array as da
-import dask.dataframe as dd
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -15,6 +11,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import votecert as vc
 from votecert.voters.collect import collect_votes
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])

@@ -1,0 +1,56 @@
+"""For all tests: one thread a process, and no failures for packages that are not installed."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+# two test processes with two threads each wait for one another
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+EXTRAS = (
+    "mpmath",
+    "matplotlib",
+    "typer",
+    "rich",
+    "jinja2",
+    "pyarrow",
+    "dask",
+    "distributed",
+    "pandas",
+    "polars",
+)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    return (yield from skipping_what_needs_extras())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    return (yield from skipping_what_needs_extras())
+
+
+def skipping_what_needs_extras():
+    """On a base install, skip the tests that need a package of an extra."""
+    try:
+        return (yield)
+    except Exception as error:
+        for missing in missing_packages(error):
+            pytest.skip(f"needs {missing}, which is not installed")
+        raise
+
+
+def missing_packages(error: BaseException | None) -> Iterator[str]:
+    """Extras that are not installed and are the reason for an error, also one of a doctest."""
+    while error is not None:
+        for failure in getattr(error, "failures", [error]):
+            if exc_info := getattr(failure, "exc_info", None):
+                yield from missing_packages(exc_info[1])
+        package = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, ImportError) and package in EXTRAS and find_spec(package) is None:
+            yield package
+        error = error.__cause__ or error.__context__

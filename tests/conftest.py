@@ -1,6 +1,0 @@
-"""One thread a process for linear algebra: two test processes with two threads each wait for one another."""
-
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
