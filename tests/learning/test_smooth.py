@@ -20,8 +20,13 @@ from votecert.learning._smooth_descent import Descent, neighbours
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
 from votecert.learning.budget import mark_interrupted
 from votecert.learning.coordinates import coordinates_of, gradient_at, weights_at
-from votecert.learning.smooth import minimise
+from votecert.learning.lbfgs import LBFGS
 from votecert.rows.ballots import Ballots
+
+
+def minimise(ballots, bound, delta, *, prior=None, **options):
+    return LBFGS(**options).learn(ballots, bound, delta, prior=prior)
+
 
 SMOOTH = {name: bound for name, bound in BOUNDS.items() if bound.differentiable}
 DIFFERENT = [
@@ -328,8 +333,8 @@ HARD = {
 def one_start(monkeypatch):
     """Hardly any search: what has to end well are the ends, not the way."""
     for name in ("N_STARTS", "N_SUBSETS", "N_SEARCHED"):
-        monkeypatch.setattr(f"votecert.learning.smooth.{name}", 1)
-    monkeypatch.setattr("votecert.learning.smooth.N_HOPS", 0)
+        monkeypatch.setattr(f"votecert.learning.lbfgs.{name}", 1)
+    monkeypatch.setattr("votecert.learning.lbfgs.N_HOPS", 0)
     monkeypatch.setattr("votecert.learning._smooth_starts.DRAWS", (16,))
 
 
