@@ -7,7 +7,7 @@ import pytest
 
 import votecert as vc
 from votecert.bounds.occam_prior import OccamPrior
-from votecert.learning import _error_counter, _real_weights, _stacking, budget, whole_votes
+from votecert.learning import _error_counter, _real_weights, _stacking, budget
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
 from votecert.learning._error_counter import error_counter
@@ -67,7 +67,7 @@ def count_the_work(clock, monkeypatch):
     for kind in (
         _error_counter.BinaryErrorCounter,
         _error_counter.MulticlassErrorCounter,
-        whole_votes.SoftErrorCounter,
+        _error_counter.SoftErrorCounter,
     ):
         for name in ("errors_of_many", "errors_after", "errors_after_pairs", "tally"):
             if hasattr(kind, name):

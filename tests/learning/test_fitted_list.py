@@ -217,7 +217,7 @@ def test_other_rows_may_be_ballots_or_scores():
 @pytest.mark.parametrize(
     ("prior_votes", "prior_y", "error", "advice"),
     [
-        ([[0, 1]], [0], ValueError, "2 voters and 2 classes, the certifying ones 3"),
+        ([[0, 1]], [0], ValueError, "2 voters, the certifying ones 3"),
         ([[0, 1, 7]], [0], ValueError, "In prior_votes.*same classes.*7"),
         ([[0, 1, 1]], [7], ValueError, "In prior_votes.*same classes.*7"),
         ([[0, 1, 1]], [0, 1], ValueError, "In prior_votes.*1 rows"),

@@ -111,10 +111,4 @@ def lowest_certificate(
 def _sample(ballots: Ballots, n_wanted: int) -> Ballots:
     """Patterns whose contents hash lowest."""
     rows = content_sample([(ballots.codes, ballots.labels, ballots.counts)], n_wanted)
-    return Ballots(
-        *rows,
-        np.asarray(ballots.classes),
-        ballots.classes_declared,
-        ballots.can_abstain,
-        abstention_declared=ballots.abstention_declared,
-    )
+    return Ballots(*rows, ballots.classes, ballots.classes_declared, ballots.can_abstain)

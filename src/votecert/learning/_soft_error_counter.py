@@ -13,21 +13,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from votecert.learning._error_counter import Ints
-from votecert.rows.patterns import row_blocks
+from votecert.bounds.base import Floats
+from votecert.rows.patterns import IntArray, row_blocks
 from votecert.rows.scores import TIED, Scores, soft_totals
 
-Floats = npt.NDArray[np.float64]
+EVERYTHING = 1 << 62
+"""More entries than there can be."""
 
 
 class SoftErrorCounter:
     """Rows of class scores; the constants are voters that give their own class 1 and the others 0."""
 
-    def __init__(self, scores: Scores, most_entries: int | None = None) -> None:
-        order = _content_order(scores)
-        if most_entries is not None:
-            entries_a_row = (scores.n_voters + scores.n_classes) * scores.n_classes
-            order = order[: max(1, most_entries // entries_a_row)]
+    def __init__(self, scores: Scores, most_entries: int = EVERYTHING) -> None:
+        entries_a_row = (scores.n_voters + scores.n_classes) * scores.n_classes
+        order = _content_order(scores)[: max(1, most_entries // entries_a_row)]
         c = scores.n_classes
         constants = np.broadcast_to(np.eye(c, dtype=scores.values.dtype), (len(order), c, c))
         self.values = np.concatenate([scores.values[order], constants], axis=1)
@@ -42,11 +41,11 @@ class SoftErrorCounter:
         return int(self.values.shape[1])
 
     @property
-    def counts(self) -> Ints:
+    def counts(self) -> IntArray:
         """Every row counts once."""
         return np.ones(self.n_rows, dtype=np.int64)
 
-    def tally(self, votes: Ints) -> Floats:
+    def tally(self, votes: IntArray) -> Floats:
         return soft_totals(self.values, votes)
 
     def errors(self, tally: Floats) -> int:
@@ -56,7 +55,7 @@ class SoftErrorCounter:
         moved: Floats = tally + step * self.values[:, who].astype(np.float64)
         return moved
 
-    def errors_after(self, tally: Floats, steps: Sequence[int]) -> Ints:
+    def errors_after(self, tally: Floats, steps: Sequence[int]) -> IntArray:
         clear = np.abs(_margins(tally, self.labels)) - TIED * np.abs(tally).max(axis=1)
         near = np.flatnonzero(clear <= max(map(abs, steps)) * (1 + TIED) * self._reach)
         far = self.errors(tally) - int(np.count_nonzero(self._wrong(tally[near], self.labels[near])))
@@ -69,7 +68,7 @@ class SoftErrorCounter:
                 errors[place] += np.count_nonzero(self._wrong(totals, self.labels[rows]), axis=0)
         return errors
 
-    def errors_of_many(self, candidates: Ints) -> Ints:
+    def errors_of_many(self, candidates: IntArray) -> IntArray:
         errors = np.zeros(len(candidates), dtype=np.int64)
         weights = candidates.astype(np.float64)
         for rows in row_blocks(self.n_rows, max(len(candidates), self.n_columns) * self.n_classes):
@@ -77,7 +76,7 @@ class SoftErrorCounter:
             errors += np.count_nonzero(self._wrong(totals, self.labels[rows]), axis=0)
         return errors
 
-    def voter_errors(self) -> Ints:
+    def voter_errors(self) -> IntArray:
         """Rows each voter gets wrong, (d,)."""
         errors = np.zeros(self.n_voters, dtype=np.int64)
         for rows in row_blocks(self.n_rows, self.values[0].size):
@@ -95,7 +94,7 @@ class SoftErrorCounter:
         some._reach = self._reach[:kept]
         return some
 
-    def votes_cast(self) -> Ints:
+    def votes_cast(self) -> IntArray:
         """Rows each voter votes on: all of them."""
         return np.full(self.n_voters, self.n_rows)
 

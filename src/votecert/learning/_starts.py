@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
-import numpy.typing as npt
 
-from votecert.learning._error_counter import ErrorCounter, Ints
-
-Floats = npt.NDArray[np.float64]
+from votecert.bounds.base import Floats
+from votecert.learning._error_counter import ErrorCounter
+from votecert.rows.patterns import IntArray
 
 LARGEST_TOTAL = 100
 """Weights are rounded to 1, 2, ... so many votes in all."""
@@ -20,7 +19,7 @@ _MOST_VOTES = 4_000  # votes that are enumerated at most
 _COUNTED = 20_000_000  # votes times rows times classes that are counted at most
 
 
-def simple_votes(counter: ErrorCounter) -> Ints:
+def simple_votes(counter: ErrorCounter) -> IntArray:
     """Everybody once, with each tie-break, outvoted by each class, and the best voter alone."""
     d, c = counter.n_voters, counter.n_classes
     everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
@@ -29,7 +28,7 @@ def simple_votes(counter: ErrorCounter) -> Ints:
     return np.stack([everybody, *(everybody + constants), *(everybody + (d + 1) * constants), best])
 
 
-def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGEST_TOTAL) -> Ints:
+def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGEST_TOTAL) -> IntArray:
     """Every different rounding of weights (of length d + c) to whole numbers, smallest first.
 
     Examples
@@ -37,7 +36,7 @@ def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGE
     >>> rounded_votes([np.array([0.5, 0.3, 0.2])], n_voters=3, largest=6).tolist()
     [[1, 1, 0], [2, 1, 1], [2, 2, 1], [3, 2, 1]]
     """
-    found: dict[bytes, Ints] = {}
+    found: dict[bytes, IntArray] = {}
     for weight in weights:
         total = float(weight.sum())
         if not weight[:n_voters].any():
@@ -50,7 +49,7 @@ def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGE
     return np.array([*found.values()], dtype=np.int64).reshape(-1, len(weights[0]))
 
 
-def all_votes(counter: ErrorCounter) -> Ints:
+def all_votes(counter: ErrorCounter) -> IntArray:
     """All votes of N = 1, 2, ... in all without constants, as far as they can be counted in no time."""
     d, c = counter.n_voters, counter.n_classes
     most = min(_MOST_VOTES, _COUNTED // (counter.n_rows * c))

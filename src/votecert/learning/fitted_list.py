@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from votecert.bounds.base import Floats
 from votecert.bounds.occam import MEMBERS
-from votecert.learning._error_counter import Floats, Ints
+from votecert.learning._error_counter import ErrorCounter
 from votecert.learning._fitting_rows import FittingRows
 from votecert.learning._soft_error_counter import SoftErrorCounter
-from votecert.learning._stacking import Fittable, stacking_weights
+from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import log_odds_weights
 from votecert.learning.budget import Budget
-from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import IntArray
+from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
 
 RESOLUTION = 1_000_000
@@ -26,13 +28,13 @@ FITTED_ENTRIES = 1 << 22
 
 
 def fit_members(
-    rows: Ballots | Scores,
+    rows: Rows,
     budget: Budget | None = None,
     *,
     classes_declared: bool | None = None,
     abstention_declared: bool | None = None,
     missing_is_unasked: bool = False,
-) -> dict[str, Ints]:
+) -> dict[str, IntArray]:
     """Fit the :data:`~votecert.bounds.occam.MEMBERS` on rows that will not certify them.
 
     Parameters
@@ -71,8 +73,8 @@ def fit_members(
 
 
 def fit_list(
-    counter: Fittable, budget: Budget | None = None, *, missing_is_unasked: bool = False
-) -> dict[str, Ints]:
+    counter: ErrorCounter, budget: Budget | None = None, *, missing_is_unasked: bool = False
+) -> dict[str, IntArray]:
     """Fit the :data:`~votecert.bounds.occam.MEMBERS` on an counter of rows that will not certify them.
 
     Parameters
@@ -116,7 +118,7 @@ def fit_list(
     return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}
 
 
-def whole_numbers(weights: Floats, n_voters: int) -> Ints:
+def whole_numbers(weights: Floats, n_voters: int) -> IntArray:
     """Real weights as whole numbers of votes, the largest a million.
 
     Where no voter has any weight the vote is a constant: then everybody has one vote and is outvoted.
@@ -128,7 +130,7 @@ def whole_numbers(weights: Floats, n_voters: int) -> Ints:
     >>> whole_numbers(np.array([0.0, 0.0, 0.0, 0.1]), n_voters=2).tolist()
     [1, 1, 0, 3]
     """
-    votes: Ints = np.rint(weights / max(weights.max(), np.finfo(np.float64).tiny) * RESOLUTION).astype(
+    votes: IntArray = np.rint(weights / max(weights.max(), np.finfo(np.float64).tiny) * RESOLUTION).astype(
         np.int64
     )
     if votes[:n_voters].any():

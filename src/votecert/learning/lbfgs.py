@@ -103,7 +103,7 @@ def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Ite
         return
     first = descent.best
     starts = by_single_errors(descent.rows, descent.prior)
-    starts += by_drawn_votes(first.weights, descent.drawn_votes)
+    starts += by_drawn_votes(descent)
     points = _lowest([first, *(descent.at(weights) for weights in starts)], N_STARTS)
     shorter = _lowest([descent.descend(point, SHORT) for point in points], N_STARTS)
     yield from shorter
@@ -133,7 +133,7 @@ def _subset_points(descent: Descent, hints: list[Floats]) -> list[Point]:
         three = descent.at(descent.best_voters(3))
         if descent.judged(three).value > (1 - SAME) * min(1.0, three.value):
             return [alone]
-    subsets = promising_subsets(descent.rows, N_SUBSETS, hints, descent.budget.check)
+    subsets = promising_subsets(descent.rows, N_SUBSETS, hints, descent.budget)
     return [alone, *(descent.judged(descent.at(subset.weights)) for subset in subsets)]
 
 

@@ -14,15 +14,14 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from votecert.bounds.base import Bound, Choice, Evaluation
+from votecert.bounds.base import Bound, Choice, Evaluation, Floats
 from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, whole_choice
 from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
-from votecert.learning._error_counter import Floats, Ints, error_counter
+from votecert.learning._error_counter import error_counter
 from votecert.learning._prior_scores import PriorScores
-from votecert.learning._soft_error_counter import SoftErrorCounter
-from votecert.learning._stacking import Fittable, stacking_weights
+from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
 from votecert.learning.base import Learner
 from votecert.learning.budget import Budget
@@ -30,6 +29,7 @@ from votecert.learning.fitted_list import FITTED_ENTRIES, fit_members
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import IntArray
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
 from votecert.rows.split import SPLIT
@@ -206,7 +206,7 @@ class _Search:
     fallback: int | None
     budget: Budget
     found: list[FoundVote] = field(default_factory=list)
-    members: dict[str, Ints] = field(default_factory=dict)
+    members: dict[str, IntArray] = field(default_factory=dict)
     sampled: bool = False
 
     def search_whole_votes(self) -> None:
@@ -215,7 +215,7 @@ class _Search:
         everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
         self.found.append(FoundVote(everybody, m, 1.0))
         began = self.budget.seconds
-        voters = _error_counter(self.rows, MOST_ENTRIES)
+        voters = error_counter(self.rows, MOST_ENTRIES)
         self.sampled = voters.n_rows < m
         # to go over all rows takes as long as that, or less
         self.budget.reserve(_FINISHING * (self.budget.seconds - began))
@@ -275,7 +275,7 @@ class _Search:
         risks = clopper_pearson_upper(errors, rows.n_rows, shares)
         return self._evaluate(choices[int(np.argmin(risks))])
 
-    def _choice(self, votes: Ints, member: str | None = None) -> Choice:
+    def _choice(self, votes: IntArray, member: str | None = None) -> Choice:
         d = self.rows.n_voters
         return whole_choice(
             votes[:d], votes[d:], declared=self.declared, member=member, fallback=self.fallback
@@ -288,11 +288,3 @@ class _Search:
 
     def _log_mass(self, mass: Fraction) -> float:
         return -float(log_of_reciprocal(OUTWARD, Fraction(self.delta) * mass))
-
-
-def _error_counter(rows: Rows, most_entries: int) -> Fittable:
-    return (
-        SoftErrorCounter(rows, most_entries)
-        if isinstance(rows, Scores)
-        else error_counter(rows, most_entries)
-    )
