@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from votecert.bounds.base import Floats
 from votecert.learning._criterion import Criterion
-from votecert.learning._error_counter import BinaryErrorCounter, ErrorCounter, Tally
+from votecert.learning._error_counter import BinaryErrorCounter, ErrorCounter, Indices, Tally
 from votecert.learning._prior_scores import PriorScores
 from votecert.learning.budget import Budget
 from votecert.rows.patterns import IntArray
@@ -129,21 +128,15 @@ class Descent:
         gains = self.criterion.gains(errors, self.scores.after(votes, SMALL_STEPS), risk)
         if isinstance(self.counter, BinaryErrorCounter):
             who = np.sort(np.argsort(-gains.max(axis=0), kind="stable")[:_PAIRED])
-            return self._best_pair(self.counter, votes, tally, risk, who)
+            return self._best_pair(votes, tally, risk, who)
         return self._best_follow_up(votes, tally, risk, _most_promising(gains))
 
-    def _best_pair(
-        self,
-        counter: BinaryErrorCounter,
-        votes: IntArray,
-        tally: Tally,
-        risk: float,
-        who: npt.NDArray[np.intp],
-    ) -> _Move | None:
+    def _best_pair(self, votes: IntArray, tally: Tally, risk: float, who: Indices) -> _Move | None:
+        assert isinstance(self.counter, BinaryErrorCounter)
         best = None
         for steps in PAIR_STEPS:
             self.budget.check()
-            errors = counter.errors_after_pairs(tally, steps, who)
+            errors = self.counter.errors_after_pairs(tally, steps, who)
             found = self.criterion.best(errors, self.scores.after_pairs(votes, steps, who), risk)
             if found is not None:
                 i, j = divmod(found[0], len(who))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, takewhile
 
 import numpy as np
+import numpy.typing as npt
 
 from votecert.bounds.base import Floats
 from votecert.learning._error_counter import ErrorCounter
@@ -53,28 +54,18 @@ def all_votes(counter: ErrorCounter) -> IntArray:
     """All votes of N = 1, 2, ... in all without constants, as far as they can be counted in no time."""
     d, c = counter.n_voters, counter.n_classes
     most = min(_MOST_VOTES, _COUNTED // (counter.n_rows * c))
-    totals = [*_totals(d, most)]
+    totals = [*takewhile(lambda total: math.comb(total + d, d) <= most, range(1, LARGEST_TOTAL + 1))]
     if len(totals) < 2:  # single voters alone are not worth it: the best one is a simple vote
         return np.zeros((0, d + c), dtype=np.int64)
     votes = [vote for total in totals for vote in _ways_to_share(total, d)]
     return np.pad(np.array(votes, dtype=np.int64).reshape(-1, d), ((0, 0), (0, c)))
 
 
-def _totals(n_voters: int, most: int) -> Iterator[int]:
-    """N = 1, 2, ... as long as there are not more than ``most`` votes of up to N in all."""
-    total = 1
-    while math.comb(total + n_voters, n_voters) <= most and total <= LARGEST_TOTAL:
-        yield total
-        total += 1
-
-
-def _ways_to_share(total: int, n_voters: int) -> Iterator[list[int]]:
+def _ways_to_share(total: int, n_voters: int) -> Iterator[npt.NDArray[np.intp]]:
     """All ways to share out votes among voters that are not a multiple of smaller ones."""
     for chosen in combinations_with_replacement(range(n_voters), total):
-        votes = [0] * n_voters
-        for voter in chosen:
-            votes[voter] += 1
-        if math.gcd(*votes) == 1:
+        votes = np.bincount(chosen, minlength=n_voters)
+        if np.gcd.reduce(votes) == 1:
             yield votes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -164,11 +164,8 @@ class Steps:
 
     z: Floats
     n_steps: int = 0
-    mean: Floats = field(init=False)
-    square: Floats = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.mean, self.square = np.zeros_like(self.z), np.zeros_like(self.z)
+    mean: Floats | float = 0.0
+    square: Floats | float = 0.0
 
     def take(self, slopes: Floats, learning_rate: float) -> None:
         """One step; a batch on which the bound has no finite slope is passed over."""
