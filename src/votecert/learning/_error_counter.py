@@ -17,39 +17,49 @@ two classes err where u < 0, and u is odd, so there are no ties left to think ab
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert.bounds.base import Floats
-from votecert.learning._soft_error_counter import EVERYTHING, SoftErrorCounter
-from votecert.rows.patterns import BoolArray, Codes, IntArray, content_sample, row_blocks, unique_rows
+from votecert.learning._soft_error_counter import SoftErrorCounter, soft_error_counter
+from votecert.rows.patterns import (
+    BoolArray,
+    Codes,
+    IntArray,
+    content_sample,
+    row_blocks,
+    unique_rows,
+    voter_counts,
+)
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
 
 Indices = npt.NDArray[np.intp]
 Tally = Any
 
+EVERYTHING = 1 << 62
+"""More entries than there can be."""
+
 _FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
 _NO_RIVAL = np.iinfo(np.int64).min  # key of a class that does not stand
 
 
+@dataclass(eq=False)
 class HardErrorCounter:
     """Rows of class codes: what two and more classes have in common."""
 
-    def __init__(
-        self,
-        codes: Codes,
-        labels: Indices,
-        counts: IntArray,
-        n_classes: int,
-        column_of: Indices,
-    ) -> None:
-        self.codes, self.labels, self.counts = codes, labels, counts
-        self.n_classes, self.column_of = n_classes, column_of
-        self.n_rows = int(counts.sum())
-        self.n_voters = len(column_of) - n_classes
+    codes: Codes
+    labels: Indices
+    counts: IntArray
+    n_classes: int
+    column_of: Indices
+
+    def __post_init__(self) -> None:
+        self.n_rows = int(self.counts.sum())
+        self.n_voters = len(self.column_of) - self.n_classes
         self._float = np.float32 if self.n_rows < _FLOAT32_EXACT else np.float64
 
     @property
@@ -76,10 +86,7 @@ class HardErrorCounter:
 
     def _per_voter(self, happens: Callable[[slice], BoolArray]) -> IntArray:
         """On how many rows something happens to each voter."""
-        totals = np.zeros(self.n_columns, dtype=np.int64)
-        for rows in row_blocks(*self.codes.shape):
-            totals += self.weighed(happens(rows), rows)
-        return totals[self.column_of[: self.n_voters]]
+        return voter_counts(happens, self.counts, self.n_columns)[self.column_of[: self.n_voters]]
 
     def weighed(self, happens: BoolArray, rows: slice) -> IntArray:
         """On how many rows each event happens, one event a column, for a block of the rows."""
@@ -105,8 +112,8 @@ class HardErrorCounter:
 class BinaryErrorCounter(HardErrorCounter):
     """Two classes, no abstentions: a tally is the array u."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.right = self.codes == self.labels[:, None].astype(self.codes.dtype)
         self.tie = np.where(self.labels == 0, 1, -1)
 
@@ -285,7 +292,7 @@ def error_counter(rows: Rows, most_entries: int = EVERYTHING) -> ErrorCounter:
     permuting the rows changes nothing.
     """
     if isinstance(rows, Scores):
-        return SoftErrorCounter(rows, most_entries)
+        return soft_error_counter(rows, most_entries)
     ballots = rows.in_memory(most_entries)
     first, column_of = different_columns(ballots.codes)
     codes = ballots.codes[:, first] if len(first) < ballots.n_voters else ballots.codes

@@ -7,7 +7,7 @@ margin, the total of the true class less the largest of the others, is not clear
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,28 +17,19 @@ from votecert.bounds.base import Floats
 from votecert.rows.patterns import IntArray, row_blocks
 from votecert.rows.scores import TIED, Scores, soft_totals
 
-EVERYTHING = 1 << 62
-"""More entries than there can be."""
 
-
+@dataclass(eq=False)
 class SoftErrorCounter:
-    """Rows of class scores; the constants are voters that give their own class 1 and the others 0."""
+    """Rows of class scores, (rows, d + c, c): of the voters, then of the constants."""
 
-    def __init__(self, scores: Scores, most_entries: int = EVERYTHING) -> None:
-        entries_a_row = (scores.n_voters + scores.n_classes) * scores.n_classes
-        order = _content_order(scores)[: max(1, most_entries // entries_a_row)]
-        c = scores.n_classes
-        constants = np.broadcast_to(np.eye(c, dtype=scores.values.dtype), (len(order), c, c))
-        self.values = np.concatenate([scores.values[order], constants], axis=1)
-        self.labels = scores.labels[order]
-        self.n_rows, self.n_voters, self.n_classes = len(order), scores.n_voters, c
+    values: npt.NDArray[np.floating[Any]]
+    labels: npt.NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        self.n_rows, self.n_columns, self.n_classes = self.values.shape
+        self.n_voters = self.n_columns - self.n_classes
         self.column_of = np.arange(self.n_columns)
         self._reach = (self.values.max(axis=2) - self.values.min(axis=2)).max(axis=1)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of voters and constants."""
-        return int(self.values.shape[1])
 
     @property
     def counts(self) -> IntArray:
@@ -87,12 +78,7 @@ class SoftErrorCounter:
     def part(self, most_entries: int) -> SoftErrorCounter:
         """The counter of the first rows, which are in no order; of all if they are few enough."""
         kept = max(1, most_entries // self.values[0].size)
-        if kept >= self.n_rows:
-            return self
-        some = copy(self)
-        some.values, some.labels, some.n_rows = self.values[:kept], self.labels[:kept], kept
-        some._reach = self._reach[:kept]
-        return some
+        return self if kept >= self.n_rows else SoftErrorCounter(self.values[:kept], self.labels[:kept])
 
     def votes_cast(self) -> IntArray:
         """Rows each voter votes on: all of them."""
@@ -114,6 +100,14 @@ def _margins(totals: npt.NDArray[Any], labels: npt.NDArray[np.intp]) -> Floats:
     is_true = (np.arange(c) == labels[:, None]).reshape(len(labels), *(1,) * (totals.ndim - 2), c)
     rival = np.where(is_true, -np.inf, totals).max(axis=-1)
     return np.asarray(np.where(is_true, totals, 0).sum(axis=-1) - rival)
+
+
+def soft_error_counter(scores: Scores, most_entries: int) -> SoftErrorCounter:
+    """The counter of these rows, or of some of them; constants give their own class 1 and the others 0."""
+    d, c = scores.n_voters, scores.n_classes
+    order = _content_order(scores)[: max(1, most_entries // ((d + c) * c))]
+    constants = np.broadcast_to(np.eye(c, dtype=scores.values.dtype), (len(order), c, c))
+    return SoftErrorCounter(np.concatenate([scores.values[order], constants], axis=1), scores.labels[order])
 
 
 def _content_order(scores: Scores) -> npt.NDArray[np.intp]:

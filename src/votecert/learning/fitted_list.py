@@ -10,9 +10,8 @@ import numpy as np
 
 from votecert.bounds.base import Floats
 from votecert.bounds.occam import MEMBERS
-from votecert.learning._error_counter import ErrorCounter
+from votecert.learning._error_counter import ErrorCounter, error_counter
 from votecert.learning._fitting_rows import FittingRows
-from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import log_odds_weights
 from votecert.learning.budget import Budget
@@ -61,7 +60,7 @@ def fit_members(
     if isinstance(rows, Scores):
         if not declared and len(np.unique(rows.labels)) < rows.n_classes:
             return {}
-        return fit_list(SoftErrorCounter(rows, FITTED_ENTRIES), budget)
+        return fit_list(error_counter(rows, FITTED_ENTRIES), budget)
     abstention = rows.abstention_declared if abstention_declared is None else abstention_declared
     fitting = FittingRows.of(rows, declared, abstention, budget)
     fitted = fit_list(
