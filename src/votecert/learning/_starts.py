@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations_with_replacement, takewhile
 
 import numpy as np
-import numpy.typing as npt
 
 from votecert.bounds.base import Floats
 from votecert.learning._error_counter import ErrorCounter
@@ -57,16 +56,15 @@ def all_votes(counter: ErrorCounter) -> IntArray:
     totals = [*takewhile(lambda total: math.comb(total + d, d) <= most, range(1, LARGEST_TOTAL + 1))]
     if len(totals) < 2:  # single voters alone are not worth it: the best one is a simple vote
         return np.zeros((0, d + c), dtype=np.int64)
-    votes = [vote for total in totals for vote in _ways_to_share(total, d)]
-    return np.pad(np.array(votes, dtype=np.int64).reshape(-1, d), ((0, 0), (0, c)))
+    votes = np.concatenate([_ways_to_share(total, d) for total in totals])
+    return np.pad(votes, ((0, 0), (0, c)))
 
 
-def _ways_to_share(total: int, n_voters: int) -> Iterator[npt.NDArray[np.intp]]:
+def _ways_to_share(total: int, n_voters: int) -> IntArray:
     """All ways to share out votes among voters that are not a multiple of smaller ones."""
-    for chosen in combinations_with_replacement(range(n_voters), total):
-        votes = np.bincount(chosen, minlength=n_voters)
-        if np.gcd.reduce(votes) == 1:
-            yield votes
+    chosen = np.array([*combinations_with_replacement(range(n_voters), total)])
+    votes = np.count_nonzero(chosen[:, :, None] == np.arange(n_voters), axis=1)
+    return np.asarray(votes[np.gcd.reduce(votes, axis=1) == 1])
 
 
 def log_odds_weights(counter: ErrorCounter) -> Floats:

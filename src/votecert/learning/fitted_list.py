@@ -28,10 +28,10 @@ FITTED_ENTRIES = 1 << 22
 
 def fit_members(
     rows: Rows,
-    budget: Budget | None = None,
+    budget: Budget,
     *,
-    classes_declared: bool | None = None,
-    abstention_declared: bool | None = None,
+    classes_declared: bool,
+    abstention_declared: bool,
     missing_is_unasked: bool = False,
 ) -> dict[str, IntArray]:
     """Fit the :data:`~votecert.bounds.occam.MEMBERS` on rows that will not certify them.
@@ -41,11 +41,10 @@ def fit_members(
     rows : Ballots or Scores
         The fitting rows. Nothing but them and what was declared decides what is fitted; see
         :mod:`votecert.learning._fitting_rows`.
-    budget : Budget, optional
-        As for :func:`fit_list`.
-    classes_declared, abstention_declared : bool, optional
-        Whether the classes, and whether voters abstain, were declared for the certifying rows; by default as
-        for these.
+    budget : Budget
+        Gets progress, ends the fit when its time is over.
+    classes_declared, abstention_declared : bool
+        Whether the classes, and whether voters abstain, were declared.
     missing_is_unasked : bool, default=False
         As for :func:`fit_list`.
 
@@ -55,14 +54,11 @@ def fit_members(
         By name, votes of length d + c: the voters, then the constants. Empty for scores of undeclared classes
         of which some do not occur: then these rows alone do not tell which place stands for which label.
     """
-    budget = budget or Budget()
-    declared = rows.classes_declared if classes_declared is None else classes_declared
     if isinstance(rows, Scores):
-        if not declared and len(np.unique(rows.labels)) < rows.n_classes:
+        if not classes_declared and len(np.unique(rows.labels)) < rows.n_classes:
             return {}
         return fit_list(error_counter(rows, FITTED_ENTRIES), budget)
-    abstention = rows.abstention_declared if abstention_declared is None else abstention_declared
-    fitting = FittingRows.of(rows, declared, abstention, budget)
+    fitting = FittingRows.of(rows, classes_declared, abstention_declared, budget)
     fitted = fit_list(
         fitting.error_counter(FITTED_ENTRIES),
         budget,

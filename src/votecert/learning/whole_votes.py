@@ -190,7 +190,7 @@ def refitted_votes(
         return None
     with threadpool_limits(limits=1, user_api="blas"):
         members = fit_members(
-            fitting, classes_declared=classes_declared, abstention_declared=abstention_declared
+            fitting, Budget(), classes_declared=classes_declared, abstention_declared=abstention_declared
         )
     return np.asarray(members[choice["member"]], dtype=np.float64) if members else None
 
@@ -244,6 +244,7 @@ class _Search:
                 rows,
                 self.budget,
                 classes_declared=self.rows.classes_declared,
+                abstention_declared=rows.abstention_declared,
                 missing_is_unasked=other_rows is not None and not can_abstain,
             )
 
