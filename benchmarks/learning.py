@@ -18,15 +18,16 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from votecert.bounds import BOUNDS, Evaluation
-from votecert.learning.adam import adam
+from votecert.bounds import BOUNDS
+from votecert.learning.adam import Adam
+from votecert.learning.base import Learner
+from votecert.learning.lbfgs import LBFGS
 from votecert.learning.learn import learn
-from votecert.learning.smooth import minimise
 from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
@@ -83,22 +84,22 @@ def generated() -> Iterator[tuple[str, Ballots]]:
     yield "ten classes", Ballots.from_votes(votes(y, np.linspace(0.7, 0.9, 10), 10), y)
 
 
-def learned(learner: Callable[..., Evaluation], ballots: Ballots, objective: str) -> tuple[float, float]:
+def learned(learner: Learner, ballots: Ballots, objective: str) -> tuple[float, float]:
     """The bound that a learner finds, and its seconds."""
     began = time.perf_counter()
-    found = learner(ballots, BOUNDS[objective], DELTA)
+    found = learner.learn(ballots, BOUNDS[objective], DELTA)
     return found.risk, time.perf_counter() - began
 
 
 def compare(problem: str, ballots: Ballots, objective: str, theirs: float | None, with_adam: bool) -> bool:
     """Print a line of the table; False if our bound is above the authors'."""
-    ours, seconds = learned(minimise, ballots, objective)
+    ours, seconds = learned(LBFGS(), ballots, objective)
     slack = 0.02 * (theirs or 0) if objective == "ccpbb" else 1e-4
     is_fine = theirs is None or ours <= theirs + slack
     columns = [problem, objective, f"{ours:.5f}", "" if theirs is None else f"{theirs:.5f}"]
     columns += ["" if theirs is None else ("yes" if is_fine else "NO"), f"{seconds:.2f}"]
     if with_adam:
-        slow, slow_seconds = learned(adam, ballots, objective)
+        slow, slow_seconds = learned(Adam(), ballots, objective)
         columns += [f"{slow:.5f}", f"{slow_seconds:.1f}", f"{slow_seconds / seconds:.0f}"]
     print(LINE.format(*columns, *[""] * (9 - len(columns))), flush=True)
     return is_fine

@@ -505,9 +505,9 @@ MUTANTS = (
         ("tests/learning/test_whole_votes.py", "-k", "list_wins"),
     ),
     Mutant(
-        "learning/learn.py",
-        "prior_rows=_other_rows(rows, prior_votes, prior_y),",
-        "prior_rows=None if prior_votes is None else rows,",
+        "learning/whole_votes.py",
+        "other_rows = self._other_rows(rows)",
+        "other_rows = None if self.prior_votes is None else rows",
         "the list for other rows is fitted on the certifying ones",
         LEAKS,
     ),
@@ -548,9 +548,9 @@ MUTANTS = (
     ),
     # certificates
     Mutant(
-        "certificate/make.py",
-        '{**learning, "split": 0.0}',
-        "{**learning}",
+        "learning/whole_votes.py",
+        "return replace(self, split=0.0)",
+        "return self",
         "grouped certificates have a list fitted on rows that then certify it",
         GROUPS,
     ),

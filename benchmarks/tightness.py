@@ -34,7 +34,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from votecert.learning.whole_votes import learn_occam
+from votecert.bounds import BOUNDS
+from votecert.learning.whole_votes import WholeVotes
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.voters.collect import collect_votes
@@ -144,7 +145,7 @@ def study(problems: Iterator[Votes], delta: float) -> None:
     for problem in problems:
         ballots, test = problem.ballots()
         start = time.perf_counter()
-        found = learn_occam(ballots, delta)
+        found = WholeVotes().learn(ballots, BOUNDS["occam"], delta)
         seconds = time.perf_counter() - start
         choice, counted = found.terms.choice, found.terms.statistics
         limit = float(clopper_pearson_upper(counted["errors"], counted["rows"], np.log(delta)))
@@ -193,7 +194,7 @@ def times(delta: float) -> None:
         (votes != y[:, None]).sum(axis=0)
         once = time.perf_counter() - start
         start = time.perf_counter()
-        found = learn_occam(Ballots.from_votes(votes, y, classes=[0, 1]), delta)
+        found = WholeVotes().learn(Ballots.from_votes(votes, y, classes=[0, 1]), BOUNDS["occam"], delta)
         seconds = time.perf_counter() - start
         kind = "stumps" if distinct else "independent voters"
         print(

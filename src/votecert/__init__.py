@@ -17,7 +17,10 @@ if TYPE_CHECKING:
         MarginDisplay,
         WeightsDisplay,
     )
+    from votecert.learning.adam import Adam
+    from votecert.learning.lbfgs import LBFGS
     from votecert.learning.learn import learn
+    from votecert.learning.whole_votes import WholeVotes
     from votecert.planning import certificate_curve, rows_needed
     from votecert.rows.ballots import Ballots
     from votecert.rows.blocks import read_ballots
@@ -38,6 +41,9 @@ else:
             "WeightsDisplay",
         ],
         "learning.learn": ["learn"],
+        "learning.adam": ["Adam"],
+        "learning.lbfgs": ["LBFGS"],
+        "learning.whole_votes": ["WholeVotes"],
         "certificate.out_of_bag": ["certify_oob"],
         "planning": ["certificate_curve", "rows_needed"],
         "rows.blocks": ["read_ballots"],
@@ -62,6 +68,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BOUNDS",
+    "LBFGS",
+    "Adam",
     "Ballots",
     "BoundComparisonDisplay",
     "Certificate",
@@ -71,6 +79,7 @@ __all__ = [
     "DecisionStumps",
     "MarginDisplay",
     "WeightsDisplay",
+    "WholeVotes",
     "certificate_curve",
     "certify",
     "certify_oob",

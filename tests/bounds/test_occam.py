@@ -14,7 +14,7 @@ from scipy.stats import binom
 from votecert.bounds.base import Terms
 from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, roundings, whole_choice
 from votecert.bounds.occam_prior import OccamPrior
-from votecert.learning.whole_votes import learn_occam
+from votecert.learning.whole_votes import WholeVotes
 from votecert.numerics.arithmetic import exact
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
@@ -178,7 +178,7 @@ def test_learned_certificates_hold(split):
     rng = np.random.default_rng(2)
     violated, unpaid = 0, 0
     for draw in range(n_draws):
-        found = learn_occam(population.draw(rng, 50), delta, split=split, random_state=draw)
+        found = WholeVotes(split=split, random_state=draw).learn(population.draw(rng, 50), Occam(), delta)
         truth = population.risk(found.terms.choice)
         counted = found.terms.statistics
         violated += truth > found.risk
@@ -196,5 +196,5 @@ def test_coin_flip_pool():
     for _ in range(n_draws):
         y = rng.integers(2, size=20)
         ballots = Ballots.from_votes(rng.integers(2, size=(20, 1000)), y, classes=[0, 1])
-        below += learn_occam(ballots, delta).risk < 0.5
+        below += WholeVotes().learn(ballots, Occam(), delta).risk < 0.5
     assert below <= most_violations(n_draws, delta)

@@ -26,7 +26,7 @@ from votecert.bounds.dirichlet_margin import DirichletMargin
 from votecert.bounds.margins import BiggsGuedjPlus
 from votecert.bounds.occam import Occam
 from votecert.bounds.test_set import TestSet
-from votecert.learning.learn import learn_on
+from votecert.learning import find_learners
 from votecert.rows.predictor import scaled_votes
 
 GUARANTEED = [name for name, bound in BOUNDS.items() if bound.is_guarantee]
@@ -70,7 +70,8 @@ def test_learned_weights_on_a_known_distribution(name):
     rng = np.random.default_rng(1)
     violated = 0
     for _ in range(n_draws):
-        found = learn_on(world.sample(50, rng), BOUNDS[name], delta)
+        (learner,) = find_learners([BOUNDS[name]], {})
+        found = learner.learn(world.sample(50, rng), BOUNDS[name], delta)
         votes = found.terms.choice.get("votes", scaled_votes(found.terms.weights))
         violated += found.risk < world.risk(votes, found.terms.choice.get("offsets"))
     assert violated <= binom.isf(NEVER, n_draws, delta) < n_draws

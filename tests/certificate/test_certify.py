@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from inspect import signature
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import votecert as vc
 from votecert.bounds.gibbs import Binomial
-from votecert.certificate._certify import LEARNING_OPTIONS
 from votecert.numerics import clopper_pearson_upper
 
 CLASSES = ["ham", "spam"]
@@ -194,15 +192,6 @@ def test_bad_arguments_say_what_to_do(change, error, match):
     votes, y = data()
     with pytest.raises(error, match=match):
         vc.certify(votes, y, **change)
-
-
-def test_options_for_learning_are_those_of_learn():
-    assert set(LEARNING_OPTIONS) < set(signature(vc.learn).parameters)
-    assert set(signature(vc.learn).parameters) <= {
-        *LEARNING_OPTIONS,
-        *signature(vc.certify).parameters,
-        "objective",
-    }
 
 
 def test_a_model_in_place_of_votes():

@@ -228,8 +228,8 @@ def test_every_learner_can_be_cut_short_and_tells_it(where, by):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"method": "nonsense"}, "method must be 'lbfgs' or 'adam'"),
-        ({"method": "nonsense", "bound": "f2"}, "method must be 'lbfgs' or 'adam'"),
+        ({"method": "nonsense"}, "method must be one of 'whole-votes', 'lbfgs', 'adam'"),
+        ({"method": "nonsense", "bound": "f2"}, "method must be one of 'whole-votes', 'lbfgs', 'adam'"),
         ({"search": "nonsense"}, "search must be 'default' or 'paper'"),
         ({"split": 1.0}, "split must be"),
         ({"split": "half"}, "split must be"),

@@ -10,9 +10,9 @@ import pytest
 
 from votecert.bounds import BOUNDS, UnsupportedProblemError
 from votecert.learning._smooth_descent import Descent, Point
-from votecert.learning.adam import Batch, Schedule, Steps, _at, _started, adam
+from votecert.learning.adam import Adam, Batch, Schedule, Steps, _at, _started
 from votecert.learning.budget import mark_interrupted
-from votecert.learning.smooth import minimise
+from votecert.learning.lbfgs import LBFGS
 from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
@@ -31,8 +31,8 @@ BALLOTS = problem()
 
 @pytest.mark.parametrize("name", ["fo", "so", "bin", "f2"])
 def test_it_comes_close_to_full_batch_descent(name):
-    found = adam(BALLOTS, BOUNDS[name], DELTA, epochs=60)
-    best = minimise(BALLOTS, BOUNDS[name], DELTA)
+    found = Adam(epochs=60).learn(BALLOTS, BOUNDS[name], DELTA)
+    best = LBFGS().learn(BALLOTS, BOUNDS[name], DELTA)
     assert best.risk <= found.risk * (1 + 1e-6)
     assert found.risk <= 1.02 * best.risk
 
@@ -41,7 +41,7 @@ def test_it_comes_close_to_full_batch_descent(name):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_other_smooth_bounds_are_learned_too(name, n_classes):
     ballots, bound = problem(200, n_classes), BOUNDS[name]
-    found = adam(ballots, bound, DELTA, epochs=3)
+    found = Adam(epochs=3).learn(ballots, bound, DELTA)
     weights = np.array(found.terms.weights)
     assert math.isclose(weights.sum(), 1, abs_tol=1e-12)
     assert found == mark_interrupted(bound.at(ballots, weights, DELTA, found.terms.choice), False)
@@ -50,7 +50,7 @@ def test_other_smooth_bounds_are_learned_too(name, n_classes):
 
 def test_the_seed_decides():
     first, again, other = (
-        adam(BALLOTS, BOUNDS["f2"], DELTA, epochs=2, random_state=seed) for seed in (0, 0, 1)
+        Adam(epochs=2, random_state=seed).learn(BALLOTS, BOUNDS["f2"], DELTA) for seed in (0, 0, 1)
     )
     assert first == again
     assert first.terms.weights != other.terms.weights
@@ -136,7 +136,7 @@ def test_progress_and_interrupt():
         if len(news) == 3:
             raise KeyboardInterrupt
 
-    found = adam(BALLOTS, BOUNDS["fo"], DELTA, callback=stop)
+    found = Adam(callback=stop).learn(BALLOTS, BOUNDS["fo"], DELTA)
     assert [info["iteration"] for info in news] == [1, 2, 3]
     assert all(set(info) == {"iteration", "value", "seconds"} for info in news)
     assert found.risk == pytest.approx(min(info["value"] for info in news), rel=1e-6)
@@ -144,6 +144,6 @@ def test_progress_and_interrupt():
 
 def test_what_is_not_covered_is_refused():
     with pytest.raises(UnsupportedProblemError):
-        adam(problem(100, 3), BOUNDS["c-bound"], DELTA)
+        Adam().learn(problem(100, 3), BOUNDS["c-bound"], DELTA)
     with pytest.raises(TypeError, match="not differentiable"):
-        adam(BALLOTS, BOUNDS["bg"], DELTA)
+        Adam().learn(BALLOTS, BOUNDS["bg"], DELTA)

@@ -7,7 +7,7 @@ import pytest
 
 import votecert as vc
 from votecert.bounds.occam_prior import OccamPrior
-from votecert.learning import _affordable, _error_counter, _stacking, budget, whole_votes
+from votecert.learning import _error_counter, _real_weights, _stacking, budget
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
 from votecert.learning._error_counter import error_counter
@@ -37,7 +37,7 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(budget, "now", clock)
-    monkeypatch.setattr(_affordable, "now", clock)
+    monkeypatch.setattr(_real_weights, "now", clock)
     return clock
 
 
@@ -67,7 +67,7 @@ def count_the_work(clock, monkeypatch):
     for kind in (
         _error_counter.BinaryErrorCounter,
         _error_counter.MulticlassErrorCounter,
-        whole_votes.SoftErrorCounter,
+        _error_counter.SoftErrorCounter,
     ):
         for name in ("errors_of_many", "errors_after", "errors_after_pairs", "tally"):
             if hasattr(kind, name):
@@ -95,12 +95,12 @@ def test_the_budget_is_kept(name, clock, monkeypatch):
 
 
 def test_rows_are_sampled_where_an_evaluation_takes_long(clock, monkeypatch):
-    monkeypatch.setattr(_affordable, "PROBED", 40)
+    monkeypatch.setattr(_real_weights, "PROBED", 40)
     ballots, bound = rows(1000), vc.BOUNDS["f2"]
     monkeypatch.setattr(type(bound), "objective", clock.counting(type(bound).objective, 0.01))
-    assert _affordable.affordable(ballots, bound, 0.05, None, Budget()) is ballots
-    assert _affordable.affordable(ballots, bound, 0.05, None, Budget(1e6)) is ballots
-    some = _affordable.affordable(ballots, bound, 0.05, None, Budget(2.0))
+    assert _real_weights.affordable(ballots, bound, 0.05, None, Budget()) is ballots
+    assert _real_weights.affordable(ballots, bound, 0.05, None, Budget(1e6)) is ballots
+    some = _real_weights.affordable(ballots, bound, 0.05, None, Budget(2.0))
     assert 40 <= some.n_patterns < 200
     found = vc.learn(ballots, objective="f2", time_budget=2.0).evaluation
     assert found.terms.n_rows == 1000  # all of them certify

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 
 from votecert.bounds.occam import MEMBERS
 from votecert.learning._error_counter import error_counter
-from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.learning._stacking import (
     PENALTIES,
     Penalty,
@@ -129,7 +128,7 @@ def test_members_of_soft_votes_and_of_abstaining_ones():
     y = rng.integers(3, size=300)
     scores = rng.dirichlet(np.ones(3), size=(300, 4)) + 0.5 * np.eye(3)[y][:, None]
     soft = Scores.from_scores(scores, y)
-    for votes in fit_list(SoftErrorCounter(soft)).values():
+    for votes in fit_list(error_counter(soft)).values():
         assert soft.errors(votes[:4], votes[4:]) < 100
     votes, y = jury(300, [0.9, 0.8, 0.7])
     table = votes.astype(object)
@@ -217,7 +216,7 @@ def test_other_rows_may_be_ballots_or_scores():
 @pytest.mark.parametrize(
     ("prior_votes", "prior_y", "error", "advice"),
     [
-        ([[0, 1]], [0], ValueError, "2 voters and 2 classes, the certifying ones 3"),
+        ([[0, 1]], [0], ValueError, "2 voters, the certifying ones 3"),
         ([[0, 1, 7]], [0], ValueError, "In prior_votes.*same classes.*7"),
         ([[0, 1, 1]], [7], ValueError, "In prior_votes.*same classes.*7"),
         ([[0, 1, 1]], [0, 1], ValueError, "In prior_votes.*1 rows"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import votecert as vc
+from votecert.bounds.occam import Occam
 from votecert.learning import fitted_list, whole_votes
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.spilled import SpilledBallots
@@ -92,26 +93,26 @@ def on_disk(votes, y):
 def fitted(monkeypatch):
     """A function that learns and returns the members of the list: votes of the voters, constants by label."""
     found = []
-    fit = whole_votes._Learner.fit_list
+    fit = whole_votes._Search.fit_list
 
-    def record(learner, prior_rows):
-        fit(learner, prior_rows)
-        constants = {name: votes[D:].tolist() for name, votes in learner.members.items()}
-        labels = learner.rows.classes.tolist()
+    def record(search, other_rows):
+        fit(search, other_rows)
+        constants = {name: votes[D:].tolist() for name, votes in search.members.items()}
+        labels = search.rows.classes.tolist()
         found.append(
             {
                 name: (votes[:D].tolist(), {k: b for k, b in zip(labels, constants[name], strict=True) if b})
-                for name, votes in learner.members.items()
+                for name, votes in search.members.items()
             }
         )
 
-    monkeypatch.setattr(whole_votes._Learner, "fit_list", record)
-    monkeypatch.setattr(whole_votes._Learner, "search_whole_votes", lambda learner: None)
-    monkeypatch.setattr(whole_votes._Learner, "result", lambda learner: None)
+    monkeypatch.setattr(whole_votes._Search, "fit_list", record)
+    monkeypatch.setattr(whole_votes._Search, "search_whole_votes", lambda search: None)
+    monkeypatch.setattr(whole_votes._Search, "result", lambda search: None)
     monkeypatch.setattr(whole_votes.Budget, "marked", lambda budget, found: found, raising=False)
 
     def learned(rows, **options):
-        whole_votes.learn_occam(rows, 0.05, **options)
+        whole_votes.WholeVotes(**options).learn(rows, Occam(), 0.05)
         return found[-1]
 
     return learned
@@ -153,7 +154,7 @@ def test_certifying_rows_do_not_change_what_is_fitted_on_other_rows(fitted, chan
         other[::3, 2] = None
 
     def list_for(rows):
-        return fitted(rows, prior_rows=Ballots.from_votes(other, truth, classes=rows.classes.tolist()))
+        return fitted(rows, prior_votes=Ballots.from_votes(other, truth, classes=rows.classes.tolist()))
 
     expected = list_for(Ballots.from_votes(votes, y))
     change(votes, y)

@@ -18,10 +18,15 @@ from votecert.bounds.tallies import Tallies
 from votecert.learning import _smooth_starts as starts
 from votecert.learning._smooth_descent import Descent, neighbours
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
-from votecert.learning.budget import mark_interrupted
+from votecert.learning.budget import Budget, mark_interrupted
 from votecert.learning.coordinates import coordinates_of, gradient_at, weights_at
-from votecert.learning.smooth import minimise
+from votecert.learning.lbfgs import LBFGS
 from votecert.rows.ballots import Ballots
+
+
+def minimise(ballots, bound, delta, *, prior=None, **options):
+    return LBFGS(**options).learn(ballots, bound, delta, prior=prior)
+
 
 SMOOTH = {name: bound for name, bound in BOUNDS.items() if bound.differentiable}
 DIFFERENT = [
@@ -181,7 +186,11 @@ def test_subsets_count_their_errors(ballots):
     d = ballots.n_voters
     rows = QuickBallots.of(ballots)
     hint = np.linspace(0.1, 0.2, d)
-    families = starts._all_but_few(rows), starts._grown(rows), starts._heaviest(rows, hint)
+    families = (
+        starts._all_but_few(rows),
+        starts._grown(rows, Budget()),
+        starts._heaviest(rows, hint, Budget()),
+    )
     subsets = [subset for family in families for subset in family]
     assert {subset.size for subset in subsets} == set(range(1, d + 1))
     for subset in subsets:
@@ -192,7 +201,7 @@ def test_subsets_count_their_errors(ballots):
 def test_subsets_with_few_errors_are_found():
     ballots = problem(400, np.linspace(0.6, 0.8, 8), seed=5)
     rows = QuickBallots.of(ballots)
-    found = {subset.size: subset for subset in starts.promising_subsets(rows, 10, [np.ones(8)])}
+    found = {subset.size: subset for subset in starts.promising_subsets(rows, 10, [np.ones(8)], Budget())}
     assert set(found) == {1, 3, 5, 7, 8}  # two classes: odd numbers of voters, and all of them
     for size, subset in found.items():
         best = min(
@@ -328,8 +337,8 @@ HARD = {
 def one_start(monkeypatch):
     """Hardly any search: what has to end well are the ends, not the way."""
     for name in ("N_STARTS", "N_SUBSETS", "N_SEARCHED"):
-        monkeypatch.setattr(f"votecert.learning.smooth.{name}", 1)
-    monkeypatch.setattr("votecert.learning.smooth.N_HOPS", 0)
+        monkeypatch.setattr(f"votecert.learning.lbfgs.{name}", 1)
+    monkeypatch.setattr("votecert.learning.lbfgs.N_HOPS", 0)
     monkeypatch.setattr("votecert.learning._smooth_starts.DRAWS", (16,))
 
 

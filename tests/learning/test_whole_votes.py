@@ -13,11 +13,15 @@ from votecert.learning._descent import Descent, FoundVote
 from votecert.learning._error_counter import error_counter
 from votecert.learning._prior_scores import PriorScores
 from votecert.learning.budget import Budget
-from votecert.learning.whole_votes import learn_occam
+from votecert.learning.whole_votes import WholeVotes
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.scores import Scores
 from votecert.rows.split import in_fitting_part
+
+
+def learn_occam(rows, delta, *, fallback=None, **options):
+    return WholeVotes(**options).learn(rows, Occam(), delta, fallback=fallback)
 
 
 def jury(m: int, accuracies, n_classes: int = 2, seed: int = 0):
@@ -128,13 +132,13 @@ def test_the_list_wins_where_many_weak_voters_are_needed():
 def test_other_rows_fit_the_list_and_all_rows_certify_it():
     votes, y = jury(4000, np.linspace(0.1, 0.6, 30), seed=2)
     other, rows = ballots_of(votes[:2000], y[:2000]), ballots_of(votes[2000:], y[2000:])
-    found = learn_occam(rows, 0.05, prior_rows=other)
+    found = learn_occam(rows, 0.05, prior_votes=other)
     assert found.terms.choice["list"] == "other"
     assert found.terms.statistics["rows"] == 2000
     assert found.terms.choice["statement"] == "list"
     assert found.risk < learn_occam(rows, 0.05, split=0).risk
     with pytest.raises(ValueError, match="30"):
-        learn_occam(rows, 0.05, prior_rows=ballots_of(votes[:, :29], y))
+        learn_occam(rows, 0.05, prior_votes=ballots_of(votes[:, :29], y))
 
 
 def test_few_rows_are_not_split():

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from votecert.learning._criterion import Criterion
 from votecert.learning._error_counter import BinaryErrorCounter, MulticlassErrorCounter, error_counter
-from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.patterns import content_sample
@@ -57,7 +56,7 @@ KINDS = {
 @given(seed=st.integers(0, 10_000))
 def test_every_way_of_counting_agrees(kind, seed):
     rows = KINDS[kind](seed % 100)
-    counter = SoftErrorCounter(rows) if isinstance(rows, Scores) else error_counter(rows)
+    counter = error_counter(rows)
     d, c = rows.n_voters, rows.n_classes
     vote = np.random.default_rng(seed).integers(0, 4, d + c)
     vote[seed % d] += 1
@@ -139,5 +138,5 @@ def test_judge_of_a_sample_counts_errors_for_all_rows():
 
 def test_rows_of_soft_votes_are_few_where_constants_would_fill_the_memory():
     scores = some_scores(0, 30)  # 4 voters, but 30 constants
-    assert SoftErrorCounter(scores, most_entries=34 * 30 * 7).values.shape == (7, 34, 30)
-    assert SoftErrorCounter(scores).n_rows == 50
+    assert error_counter(scores, most_entries=34 * 30 * 7).values.shape == (7, 34, 30)
+    assert error_counter(scores).n_rows == 50

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any, Literal
 
@@ -14,17 +13,12 @@ from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound
 from votecert.certificate.make import Maker, best_of, fallback_index, group_masks
 from votecert.certificate.table import CertificateTable
+from votecert.learning import check_prior, find_learners, ignored, read_options, splitting
+from votecert.learning.base import Learner
 from votecert.learning.budget import mark_interrupted
-from votecert.learning.options import (
-    LEARNING_OPTIONS,
-    check_options,
-    given,
-    in_search,
-    refuse_unused,
-    used_by,
-)
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import (
+    Floats,
     Weights,
     check_delta,
     read_prior,
@@ -33,12 +27,14 @@ from votecert.rows.read import (
     voter_names,
 )
 from votecert.rows.scores import Scores
-from votecert.rows.tables import column_names, in_order
+from votecert.rows.tables import column_names
 
 BEST_OF = ("occam", "dirichlet", "bin-margin")
 """What ``bound="best"`` tries, each with an equal share of delta."""
 
 DEFAULT_BOUND = {"learned": "occam", "given": "dirichlet", "fixed": "test-set"}
+
+SEARCHES = ("default", "paper")
 
 
 def certify(
@@ -101,8 +97,10 @@ def certify(
     voters : sequence of str, optional
         Names of the voters; taken from the columns of a table by default.
     **learning
-        Options of :func:`votecert.learn` when weights are learned: ``method``, ``random_state``, ``split``,
-        ``prior_votes``, ``prior_y``, ``time_budget``, ``callback``. Whatever nothing would use is refused.
+        What learns the weights, when they are learned: ``method``, a :class:`WholeVotes`, :class:`LBFGS` or
+        :class:`Adam` or the name of one, or their options, such as ``random_state``, ``time_budget`` or
+        ``split``, as for :func:`votecert.learn`. Whatever nothing would use is refused. With "best" a method
+        is for those bounds that it learns.
 
     Returns
     -------
@@ -127,13 +125,13 @@ def certify(
     True
     """
     check_delta(delta)
-    learning = _checked(learning, votes)
-    rows = read_rows(votes, y, scores, classes, can_abstain, learning)
+    options = read_options(learning, signature(certify).parameters)
+    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options))
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
-    methods = in_search(search, [find_bound(name) for name in tried])
-    refuse_unused({"prior": prior, **(learning if theta is None else {})}, methods)
+    methods = _in_search(search, [find_bound(name) for name in tried])
+    check_prior(prior, methods)
     if fallback is not None and isinstance(rows, Scores):
         raise TypeError("fallback= would be ignored here: it is for votes, where all voters may abstain.")
     maker = Maker(
@@ -143,6 +141,8 @@ def certify(
         fallback=fallback_index(fallback, rows),
         voters=names,
     )
+    maker.check(methods)
+    found_by = _weights(theta, methods, options, votes)
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
@@ -152,13 +152,9 @@ def certify(
                 "certify it with its share of delta."
             )
         masks = group_masks(groups, y if y is not None else _labels(rows), rows.n_rows)
-        learning = _for_groups(learning) if theta is None else learning
-        return maker.make_groups(methods[0], theta, delta, masks, learning)
+        return maker.make_groups(methods[0], found_by[0], delta, masks)
     share = delta / len(methods)
-    made = [
-        maker.make(method, theta, share, used_by(method, learning) if theta is None else learning)
-        for method in methods
-    ]
+    made = [maker.make(method, how, share) for method, how in zip(methods, found_by, strict=True)]
     return best_of(made, delta) if bound == "best" else made[0]
 
 
@@ -193,7 +189,7 @@ def compare(
         True: delta is split evenly over the guaranteed bounds, so they hold together and the smallest
         may be picked afterwards.
     **learning
-        Options of :func:`votecert.learn` when weights are learned.
+        ``method`` and options as for :func:`votecert.learn`, when weights are learned.
 
     Returns
     -------
@@ -217,10 +213,10 @@ def compare(
     True
     """
     check_delta(delta)
-    learning = _checked(learning, votes)
-    rows = read_rows(votes, y, None, classes, can_abstain, learning)
-    methods = in_search(search, [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)])
-    refuse_unused({"prior": prior}, methods)
+    options = read_options(learning, signature(compare).parameters)
+    rows = read_rows(votes, y, None, classes, can_abstain, splitting(options))
+    methods = _in_search(search, [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)])
+    check_prior(prior, methods)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     maker = Maker(
@@ -234,46 +230,47 @@ def compare(
     methods = [method for method in methods if method.id not in skipped]
     sharing = max(1, sum(method.covers(origin) for method in methods))
     share = delta / sharing if simultaneous else delta
+    usual = BOUNDS[DEFAULT_BOUND["learned"]]
+    learned = next((method for method in methods if isinstance(method, type(usual))), usual)
+    (how,) = _weights(theta, [learned], options, votes)
+    found = None
+    if isinstance(how, Learner):
+        found = maker.evaluate(learned, how, share)
+        how = np.array(found.terms.weights)
+        methods.sort(key=lambda method: method is not learned)
     certificates = []
-    if theta is None:
-        occam = next((method for method in methods if method.id == "occam"), BOUNDS["occam"])
-        found = maker.evaluate(occam, None, share, learning)
-        theta = np.array(found.terms.weights)
-        if occam in methods:
-            certificates.append(maker.write(occam, found, share))
-            methods.remove(occam)
-        interrupted = bool(found.details["interrupted"])
-        for method in methods:
-            found = mark_interrupted(maker.evaluate(method, theta, share, {}), interrupted)
-            certificates.append(maker.write(method, found, share))
-    else:
-        certificates = [maker.make(method, theta, share, learning) for method in methods]
+    for method in methods:
+        if found is not None and method is learned:
+            here = found
+        else:
+            here = maker.evaluate(method, how, share)
+            if found is not None:
+                here = mark_interrupted(here, bool(found.details["interrupted"]))
+        certificates.append(maker.write(method, here, share))
     certificates.sort(key=lambda certificate: (not certificate.is_guarantee, certificate.risk))
     return CertificateTable(tuple(certificates), "bound", skipped, simultaneous)
 
 
-def _checked(learning: dict[str, Any], votes: Any) -> dict[str, Any]:
-    """The options for learning; a table of other rows with the columns in the order of the votes."""
-    for name in learning:
-        if name not in LEARNING_OPTIONS:
-            close = get_close_matches(name, [*LEARNING_OPTIONS, *signature(certify).parameters], n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise TypeError(f"There is no option {name!r}.{hint}")
-    learning = given(learning)
-    check_options(learning)
-    if "prior_votes" in learning:
-        learning["prior_votes"] = in_order(learning["prior_votes"], column_names(votes))
-    return learning
+def _weights(
+    theta: Floats | None, methods: Sequence[Bound], options: Mapping[str, Any], votes: Any
+) -> Sequence[Floats | Learner]:
+    """For each bound the given weights, or what learns them."""
+    if theta is None:
+        return find_learners(methods, options, column_names(votes))
+    if options:
+        raise TypeError(f"{', '.join(options)} can only be used with weights='learn'.")
+    return [theta] * len(methods)
 
 
-def _for_groups(learning: dict[str, Any]) -> dict[str, Any]:
-    """The options for learning by groups, which have no rows to spare for a list."""
-    if learning.get("split") and "prior_votes" not in learning:
-        raise TypeError(
-            "split= would be ignored here: with groups= no list of votes is fitted on some rows. Leave "
-            "it out, or give other rows to fit on as prior_votes=."
-        )
-    return learning
+def _in_search(search: str, bounds: Sequence[Bound]) -> Sequence[Bound]:
+    """The bounds with the search that was asked for."""
+    if search not in SEARCHES:
+        raise ValueError(f"search must be 'default' or 'paper', not {search!r}.")
+    if search == "default":
+        return bounds
+    if all(type(bound).in_paper_search is Bound.in_paper_search for bound in bounds):
+        raise ignored("search", "bounds with a grid of margins, as 'dirichlet-margin' or 'bg'", bounds)
+    return [bound.in_paper_search() for bound in bounds]
 
 
 def _labels(rows: Ballots | Scores) -> npt.NDArray[Any]:

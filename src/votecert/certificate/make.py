@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,8 +12,8 @@ import numpy.typing as npt
 from votecert.bounds.base import Bound, Evaluation, Origin, UnsupportedProblemError
 from votecert.certificate.certificate import Certificate, VoteKind, certified_vote
 from votecert.certificate.table import CertificateTable
+from votecert.learning.base import Learner
 from votecert.learning.budget import mark_interrupted
-from votecert.learning.learn import learn_on
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import Floats, Rows
 from votecert.rows.scores import Scores
@@ -34,11 +35,9 @@ class Maker:
         """The rows as bounds take them: those that count errors take scores just as well."""
         return cast(Ballots, self.rows)
 
-    def make(
-        self, method: Bound, theta: Floats | None, delta: float, learning: dict[str, Any]
-    ) -> Certificate:
+    def make(self, method: Bound, weights: Floats | Learner, delta: float) -> Certificate:
         """Evaluate (or learn by) one bound and write the certificate."""
-        return self.write(method, self.evaluate(method, theta, delta, learning), delta)
+        return self.write(method, self.evaluate(method, weights, delta), delta)
 
     def problem_with(self, method: Bound) -> str | None:
         """Say why the bound does not cover these rows or weights, or None when it does."""
@@ -51,17 +50,18 @@ class Maker:
             return f"The bound {method.id!r} does not cover soft votes; use 'occam'."
         return method.problem_with(self.ballots)
 
-    def evaluate(
-        self, method: Bound, theta: Floats | None, delta: float, learning: dict[str, Any]
-    ) -> Evaluation:
-        """The bound at the given weights, or at learned ones."""
-        if problem := self.problem_with(method):
-            raise UnsupportedProblemError(problem)
-        if theta is None:
-            return learn_on(self.rows, method, delta, prior=self.prior, fallback=self.fallback, **learning)
-        if learning:
-            raise TypeError(f"{', '.join(learning)} can only be used with weights='learn'.")
-        found = method.evaluate(self.ballots, theta, delta, prior=self.prior)
+    def check(self, methods: Iterable[Bound]) -> None:
+        """Refuse bounds that do not cover these rows or weights."""
+        for method in methods:
+            if problem := self.problem_with(method):
+                raise UnsupportedProblemError(problem)
+
+    def evaluate(self, method: Bound, weights: Floats | Learner, delta: float) -> Evaluation:
+        """The bound at the given weights, or at those that a learner finds."""
+        self.check([method])
+        if isinstance(weights, Learner):
+            return weights.learn(self.rows, method, delta, prior=self.prior, fallback=self.fallback)
+        found = method.evaluate(self.ballots, weights, delta, prior=self.prior)
         if self.fallback is None or not method.counts_errors:
             return found
         return self.at(method, found, delta)
@@ -74,10 +74,9 @@ class Maker:
     def make_groups(
         self,
         method: Bound,
-        theta: Floats | None,
+        weights: Floats | Learner,
         delta: float,
         masks: dict[str, npt.NDArray[np.bool_]],
-        learning: dict[str, Any],
     ) -> CertificateTable:
         """One certificate a group for one vote, each with an equal share of delta.
 
@@ -87,18 +86,18 @@ class Maker:
         are rounded once, on all rows: it is one vote that the certificates are about.
         """
         share, found = delta / len(masks), None
-        if theta is None and method.has_list and learning.get("prior_votes") is None:
-            learning = {**learning, "split": 0.0}
-        if theta is None or method.counts_errors:
-            found = self.evaluate(method, theta, share, learning)
-            theta = np.array(found.terms.weights)
+        if isinstance(weights, Learner):
+            weights = weights.for_groups()
+        if isinstance(weights, Learner) or method.counts_errors:
+            found = self.evaluate(method, weights, share)
+            weights = np.array(found.terms.weights)
         certificates = []
         for name, mask in masks.items():
             maker = replace(self, rows=self.rows.subset(mask), group=name)
             if found is not None and method.counts_errors:
                 here = maker.at(method, found, share)
             else:
-                here = maker.evaluate(method, theta, share, {} if found else learning)
+                here = maker.evaluate(method, weights, share)
             if found is not None and "interrupted" in found.details:  # it was learned
                 here = mark_interrupted(here, bool(found.details["interrupted"]))
             certificates.append(maker.write(method, here, share))

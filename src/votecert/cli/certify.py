@@ -225,7 +225,7 @@ def learn(
             found.ballots,
             objective=objective,
             delta=delta,
-            method=method,  # type: ignore[arg-type]
+            method=method,
             callback=waiting.news,
             **learning,
         )

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainccinv
 
+from votecert.bounds.base import Floats
 from votecert.numerics.binomial import clopper_pearson_upper, log_binomial_cdf
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from votecert.rows.patterns import IntArray
 
 _SMALLEST_LOG = -600.0  # below, the level is too small for floats and the slower, exact way is taken
 _LEAST_GAIN = 1e-9  # nats below which a vote is not called better
@@ -47,7 +46,7 @@ class Criterion:
             return float(clopper_pearson_upper(k, self.n_rows, log_level))
         return float(betainccinv(k + 1, self.n_rows - k, np.exp(log_level)))
 
-    def gains(self, errors: Ints, log_priors: Floats, bound: float) -> Floats:
+    def gains(self, errors: IntArray, log_priors: Floats, bound: float) -> Floats:
         """How many nats each vote could lose and still be as good as ``bound``.
 
         ``CP(k, m, share * pi) < B`` if and only if ``log P(Bin(m, B) <= k) < log(share * pi)``: the binomial
@@ -57,7 +56,7 @@ class Criterion:
         tails = log_binomial_cdf(self._scaled(different), self.n_rows, min(bound, 1.0 - 1e-15))
         return np.asarray(self.log_share + log_priors - tails[place].reshape(errors.shape))
 
-    def best(self, errors: Ints, log_priors: Floats, below: float) -> tuple[int, float] | None:
+    def best(self, errors: IntArray, log_priors: Floats, below: float) -> tuple[int, float] | None:
         """Flat index and bound of the best vote, or None when none is better than ``below``.
 
         The vote with the largest gain at B is better than B, so B falls until no vote gains: Dinkelbach's way
@@ -83,11 +82,11 @@ class Criterion:
                 return best
             best, below = (int(front[place]), risk), risk
 
-    def _scaled(self, errors: int | Ints) -> Floats:
+    def _scaled(self, errors: int | IntArray) -> Floats:
         return np.minimum(np.ceil(np.asarray(errors) * self.scale), self.n_rows)
 
 
-def _pareto_front(errors: Ints, log_priors: Floats) -> npt.NDArray[np.intp]:
+def _pareto_front(errors: IntArray, log_priors: Floats) -> npt.NDArray[np.intp]:
     """Votes that no other beats in both errors and prior; the first of equal ones."""
     order = np.lexsort((-log_priors, errors))
     highest = np.maximum.accumulate(log_priors[order])

@@ -7,15 +7,16 @@ Symbols: d voters, c classes; a vote has length d + c: the voters, then one cons
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from votecert.learning._criterion import Criterion, Floats
-from votecert.learning._error_counter import BinaryErrorCounter, ErrorCounter, Ints, Tally
+from votecert.bounds.base import Floats
+from votecert.learning._criterion import Criterion
+from votecert.learning._error_counter import BinaryErrorCounter, ErrorCounter, Indices, Tally
 from votecert.learning._prior_scores import PriorScores
 from votecert.learning.budget import Budget
+from votecert.rows.patterns import IntArray
 
 STEPS = (-2, -1, 1, 2)
 SMALL_STEPS = (-1, 1)
@@ -30,7 +31,7 @@ _FIRST_MOVES = 24  # first moves that are followed up where pairs have to be tri
 class FoundVote:
     """A vote, its errors and its bound."""
 
-    votes: Ints
+    votes: IntArray
     errors: int
     risk: float
 
@@ -44,10 +45,11 @@ class _Move:
     risk: float
 
 
+@dataclass
 class Descent:
     """Search from given starts.
 
-    Parameters
+    Attributes
     ----------
     counter : ErrorCounter
         Counts errors.
@@ -61,19 +63,14 @@ class Descent:
         Gets every vote that was visited: it is there, whatever interrupts the search.
     """
 
-    def __init__(
-        self,
-        counter: ErrorCounter,
-        scores: PriorScores,
-        criterion: Criterion,
-        budget: Budget,
-        found: list[FoundVote],
-    ) -> None:
-        self.counter, self.scores, self.criterion = counter, scores, criterion
-        self.budget, self.found = budget, found
-        self._seen: set[bytes] = set()
+    counter: ErrorCounter
+    scores: PriorScores
+    criterion: Criterion
+    budget: Budget
+    found: list[FoundVote]
+    _seen: set[bytes] = field(default_factory=set)
 
-    def run(self, starts: Ints, n_descents: int) -> None:
+    def run(self, starts: IntArray, n_descents: int) -> None:
         """Go downhill from the most promising starts."""
         if not len(starts):
             return
@@ -85,7 +82,7 @@ class Descent:
             risk = self.criterion.risk(int(errors[start]), float(log_priors[start]))
             self._descend(FoundVote(starts[start], int(errors[start]), risk), pairs=False)
 
-    def _errors_of_many(self, votes: Ints) -> Ints:
+    def _errors_of_many(self, votes: IntArray) -> IntArray:
         step = max(16, _COUNTED_AT_ONCE // self.counter.n_rows)
         errors = []
         for first in range(0, len(votes), step):
@@ -99,7 +96,7 @@ class Descent:
         self._descend(min(self.found, key=lambda vote: vote.risk), pairs=True)
 
     def _descend(self, found: FoundVote, pairs: bool) -> None:
-        tally = self.counter.tally(found.votes)
+        tally: Tally = self.counter.tally(found.votes)
         while found.votes.tobytes() not in self._seen:
             self._seen.add(found.votes.tobytes())
             self.found.append(found)
@@ -115,7 +112,7 @@ class Descent:
                 tally = self.counter.moved(tally, who, step)
             found = FoundVote(votes, move.errors, move.risk)
 
-    def _single(self, votes: Ints, tally: Tally, risk: float) -> _Move | None:
+    def _single(self, votes: IntArray, tally: Tally, risk: float) -> _Move | None:
         """The best change of one voter or constant."""
         self.budget.check()
         errors = self.counter.errors_after(tally, STEPS)
@@ -125,27 +122,21 @@ class Descent:
         step, who = divmod(found[0], len(votes))
         return _Move(((who, STEPS[step]),), int(errors[step, who]), found[1])
 
-    def _pair(self, votes: Ints, tally: Tally, risk: float) -> _Move | None:
+    def _pair(self, votes: IntArray, tally: Tally, risk: float) -> _Move | None:
         """The best change of two voters or constants, among those that are the least bad alone."""
         errors = self.counter.errors_after(tally, SMALL_STEPS)
         gains = self.criterion.gains(errors, self.scores.after(votes, SMALL_STEPS), risk)
         if isinstance(self.counter, BinaryErrorCounter):
             who = np.sort(np.argsort(-gains.max(axis=0), kind="stable")[:_PAIRED])
-            return self._best_pair(self.counter, votes, tally, risk, who)
+            return self._best_pair(votes, tally, risk, who)
         return self._best_follow_up(votes, tally, risk, _most_promising(gains))
 
-    def _best_pair(
-        self,
-        counter: BinaryErrorCounter,
-        votes: Ints,
-        tally: Tally,
-        risk: float,
-        who: npt.NDArray[np.intp],
-    ) -> _Move | None:
+    def _best_pair(self, votes: IntArray, tally: Tally, risk: float, who: Indices) -> _Move | None:
+        assert isinstance(self.counter, BinaryErrorCounter)
         best = None
         for steps in PAIR_STEPS:
             self.budget.check()
-            errors = counter.errors_after_pairs(tally, steps, who)
+            errors = self.counter.errors_after_pairs(tally, steps, who)
             found = self.criterion.best(errors, self.scores.after_pairs(votes, steps, who), risk)
             if found is not None:
                 i, j = divmod(found[0], len(who))
@@ -155,7 +146,7 @@ class Descent:
         return best
 
     def _best_follow_up(
-        self, votes: Ints, tally: Tally, risk: float, first_moves: Iterable[tuple[int, int]]
+        self, votes: IntArray, tally: Tally, risk: float, first_moves: Iterable[tuple[int, int]]
     ) -> _Move | None:
         best = None
         for who, step in first_moves:

@@ -1,10 +1,14 @@
 """Counting the errors of many whole-number votes at once: what the discrete search spends its time on.
 
-An *error_counter* holds rows with true labels and a set of *columns*: the d voters, then one constant voter a
+An error counter holds rows with true labels and a set of *columns*: the d voters, then one constant voter a
 class. Voters that vote alike on all of these rows share a column, which is only arithmetic: every voter
-keeps its own number of votes. A *tally* is what has to be kept of one vote to tell, quickly, how many rows
-it would get wrong
-if some column had a few votes more or less.
+keeps its own number of votes. A *tally* is what has to be kept of one vote, of length d + c, to tell quickly
+how many rows it would get wrong if some column had a few votes more or less. All counters have
+
+* ``tally(votes)``, the tally of a vote, and ``moved(tally, who, step)``, that after one got more votes;
+* ``errors(tally)``, and ``errors_after(tally, steps)`` after each step of each voter or constant;
+* ``errors_of_many(candidates)``, ``voter_errors()`` of each voter alone and ``votes_cast()`` by each;
+* ``by_voter(weights)``, weights of voters and constants from those of the columns.
 
 Symbols: c classes, q columns, u = 2 (votes right - votes wrong) + 1 if a tie is right, - 1 if it is wrong:
 two classes err where u < 0, and u is odd, so there are no ties left to think about.
@@ -13,71 +17,49 @@ two classes err where u < 0, and u is odd, so there are no ties left to think ab
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from votecert.learning._rows import canonical, different_columns
-from votecert.rows.ballots import Ballots
-from votecert.rows.patterns import Codes, content_sample, row_blocks
+from votecert.bounds.base import Floats
+from votecert.learning._soft_error_counter import SoftErrorCounter, soft_error_counter
+from votecert.rows.patterns import (
+    BoolArray,
+    Codes,
+    IntArray,
+    content_sample,
+    row_blocks,
+    unique_rows,
+    voter_counts,
+)
+from votecert.rows.read import Rows
+from votecert.rows.scores import Scores
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 Tally = Any
+
+EVERYTHING = 1 << 62
+"""More entries than there can be."""
 
 _FLOAT32_EXACT = 1 << 24  # whole numbers up to here are exact in float32
 _NO_RIVAL = np.iinfo(np.int64).min  # key of a class that does not stand
 
 
-class ErrorCounter(Protocol):
-    """What the search needs to know of the rows, whatever the kind of votes."""
-
-    n_rows: int
-    n_voters: int
-    n_classes: int
-    column_of: npt.NDArray[np.intp]
-
-    def tally(self, votes: Ints) -> Tally:
-        """Count a vote of length d + c (voters, then constants) from scratch."""
-
-    def errors(self, tally: Tally) -> int:
-        """Rows the counted vote gets wrong."""
-
-    def moved(self, tally: Tally, who: int, step: int) -> Tally:
-        """The tally after voter or constant ``who`` got ``step`` more votes."""
-
-    def errors_after(self, tally: Tally, steps: Sequence[int]) -> Ints:
-        """Errors after each step of each voter or constant, (len(steps), d + c)."""
-
-    def errors_of_many(self, candidates: Ints) -> Ints:
-        """Errors of many votes at once, one a row of (J, d + c)."""
-
-    def voter_errors(self) -> Ints:
-        """Rows each voter alone gets wrong, (d,)."""
-
-    def votes_cast(self) -> Ints:
-        """Rows on which each voter does not abstain, (d,)."""
-
-    def by_voter(self, weights: Floats) -> Floats:
-        """Weights of voters and constants, (d + c,), from those of the different columns."""
-
-
-class HardElectorate:
+@dataclass(eq=False)
+class HardErrorCounter:
     """Rows of class codes: what two and more classes have in common."""
 
-    def __init__(
-        self,
-        codes: Codes,
-        labels: npt.NDArray[np.intp],
-        counts: Ints,
-        n_classes: int,
-        column_of: npt.NDArray[np.intp],
-    ) -> None:
-        self.codes, self.labels, self.counts = codes, labels, counts
-        self.n_classes, self.column_of = n_classes, column_of
-        self.n_rows = int(counts.sum())
-        self.n_voters = len(column_of) - n_classes
+    codes: Codes
+    labels: Indices
+    counts: IntArray
+    n_classes: int
+    column_of: Indices
+
+    def __post_init__(self) -> None:
+        self.n_rows = int(self.counts.sum())
+        self.n_voters = len(self.column_of) - self.n_classes
         self._float = np.float32 if self.n_rows < _FLOAT32_EXACT else np.float64
 
     @property
@@ -85,12 +67,12 @@ class HardElectorate:
         """Number of different columns q."""
         return int(self.codes.shape[1])
 
-    def voter_errors(self) -> Ints:
+    def voter_errors(self) -> IntArray:
         """Rows each voter gets wrong or abstains on, (d,)."""
         labels = self.labels[:, None].astype(self.codes.dtype)
         return self._per_voter(lambda rows: self.codes[rows] != labels[rows])
 
-    def votes_cast(self) -> Ints:
+    def votes_cast(self) -> IntArray:
         """Rows each voter votes on, (d,)."""
         return self._per_voter(lambda rows: self.codes[rows] < self.n_classes)
 
@@ -102,14 +84,11 @@ class HardElectorate:
         kept = content_sample([rows], max(1, most_entries // self.n_columns))
         return type(self)(*kept, self.n_classes, self.column_of)
 
-    def _per_voter(self, happens: Callable[[slice], npt.NDArray[np.bool_]]) -> Ints:
+    def _per_voter(self, happens: Callable[[slice], BoolArray]) -> IntArray:
         """On how many rows something happens to each voter."""
-        totals = np.zeros(self.n_columns, dtype=np.int64)
-        for rows in row_blocks(*self.codes.shape):
-            totals += self.weighed(happens(rows), rows)
-        return totals[self.column_of[: self.n_voters]]
+        return voter_counts(happens, self.counts, self.n_columns)[self.column_of[: self.n_voters]]
 
-    def weighed(self, happens: npt.NDArray[np.bool_], rows: slice) -> Ints:
+    def weighed(self, happens: BoolArray, rows: slice) -> IntArray:
         """On how many rows each event happens, one event a column, for a block of the rows."""
         return _whole(self.counts[rows].astype(self._float) @ happens.astype(self._float))
 
@@ -130,28 +109,28 @@ class HardElectorate:
         return np.moveaxis(merged, 0, -1)
 
 
-class BinaryErrorCounter(HardElectorate):
+class BinaryErrorCounter(HardErrorCounter):
     """Two classes, no abstentions: a tally is the array u."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.right = self.codes == self.labels[:, None].astype(self.codes.dtype)
         self.tie = np.where(self.labels == 0, 1, -1)
 
-    def tally(self, votes: Ints) -> Ints:
+    def tally(self, votes: IntArray) -> IntArray:
         used = np.flatnonzero(by_column := self.by_column(votes))
         right = np.zeros(len(self.labels), dtype=np.int64)
         for column in used:
             right += by_column[column] * self.right[:, column]
         return 4 * right - 2 * int(by_column.sum()) + self.tie
 
-    def errors(self, tally: Ints) -> int:
+    def errors(self, tally: IntArray) -> int:
         return int(self.counts[tally < 0].sum())
 
-    def moved(self, tally: Ints, who: int, step: int) -> Ints:
+    def moved(self, tally: IntArray, who: int, step: int) -> IntArray:
         return tally + np.where(self.right[:, self.column_of[who]], 2 * step, -2 * step)
 
-    def errors_after(self, tally: Ints, steps: Sequence[int]) -> Ints:
+    def errors_after(self, tally: IntArray, steps: Sequence[int]) -> IntArray:
         near = np.flatnonzero(np.abs(tally) < 2 * max(map(abs, steps)))
         u, counts = tally[near], self.counts[near]
         step = 2 * np.array(steps)[:, None]
@@ -161,7 +140,7 @@ class BinaryErrorCounter(HardElectorate):
         errors = far + if_wrong.sum(axis=1)[:, None] + _whole(change)
         return np.asarray(errors[:, self.column_of])
 
-    def errors_after_pairs(self, tally: Ints, steps: tuple[int, int], who: npt.NDArray[np.intp]) -> Ints:
+    def errors_after_pairs(self, tally: IntArray, steps: tuple[int, int], who: Indices) -> IntArray:
         """Errors after ``steps[0]`` for one of ``who`` and ``steps[1]`` for another, of all pairs at once.
 
         With x, y in {0, 1} for "the voter is right", the error indicator of a row is
@@ -179,7 +158,7 @@ class BinaryErrorCounter(HardElectorate):
         change = (right * both[:, None]).T @ right + (only_x @ right)[:, None] + only_y @ right
         return far + int(f00.sum()) + _whole(change)
 
-    def errors_of_many(self, candidates: Ints) -> Ints:
+    def errors_of_many(self, candidates: IntArray) -> IntArray:
         by_column = self.by_column(candidates)
         weights = by_column.T.astype(self._float)
         half = by_column.sum(axis=1)
@@ -191,14 +170,14 @@ class BinaryErrorCounter(HardElectorate):
         return errors
 
 
-class MulticlassErrorCounter(HardElectorate):
+class MulticlassErrorCounter(HardErrorCounter):
     """More classes, or abstentions: a tally is the (c, rows) array of vote totals.
 
     Totals are compared as ``key = c * total + (c - 1 - class)``: the largest key wins, and a tie goes to the
     smallest class. A row without any vote is an error.
     """
 
-    def tally(self, votes: Ints) -> Ints:
+    def tally(self, votes: IntArray) -> IntArray:
         by_column = self.by_column(votes)
         totals = np.zeros((self.n_classes + 1, len(self.labels)), dtype=np.int64)  # the last: abstentions
         rows = np.arange(len(self.labels))
@@ -206,25 +185,25 @@ class MulticlassErrorCounter(HardElectorate):
             totals[self.codes[:, column], rows] += by_column[column]
         return totals[:-1]
 
-    def errors(self, tally: Ints) -> int:
+    def errors(self, tally: IntArray) -> int:
         return int(self.counts[self._wrong(tally)].sum())
 
-    def _wrong(self, tally: Ints) -> npt.NDArray[np.bool_]:
+    def _wrong(self, tally: IntArray) -> BoolArray:
         keys = self._keys(tally)
         true = keys[self.labels, np.arange(len(self.labels))]
         return np.asarray((keys.max(axis=0) > true) | (tally.max(axis=0) == 0))
 
-    def _keys(self, tally: Ints) -> Ints:
+    def _keys(self, tally: IntArray) -> IntArray:
         return self.n_classes * tally + np.arange(self.n_classes)[::-1, None]
 
-    def moved(self, tally: Ints, who: int, step: int) -> Ints:
+    def moved(self, tally: IntArray, who: int, step: int) -> IntArray:
         totals = tally.copy()
         codes = self.codes[:, self.column_of[who]]
         rows = np.flatnonzero(codes < self.n_classes)
         totals[codes[rows], rows] += step
         return totals
 
-    def errors_after(self, tally: Ints, steps: Sequence[int]) -> Ints:
+    def errors_after(self, tally: IntArray, steps: Sequence[int]) -> IntArray:
         now = self._wrong(tally)
         rivals = self._rivals(self._keys(tally))
         errors = np.empty((len(steps), self.n_columns), dtype=np.int64)
@@ -236,7 +215,7 @@ class MulticlassErrorCounter(HardElectorate):
             errors[place] = np.take_along_axis(effect, self.codes[near].astype(np.intp), axis=1).sum(axis=0)
         return (self.errors(tally) + errors)[:, self.column_of]
 
-    def _rivals(self, keys: Ints) -> tuple[Ints, Ints, Ints]:
+    def _rivals(self, keys: IntArray) -> tuple[IntArray, ...]:
         """Key of the true class, of its best rival, and of the best rival without each class in turn."""
         rows = np.arange(len(self.labels))
         true = keys[self.labels, rows]
@@ -247,16 +226,16 @@ class MulticlassErrorCounter(HardElectorate):
         others[is_best] = _NO_RIVAL
         return true, best, np.where(is_best, others.max(axis=0), best)
 
-    def _wrong_after(self, tally: Ints, rivals: tuple[Ints, Ints, Ints], step: int) -> npt.NDArray[np.bool_]:
+    def _wrong_after(self, tally: IntArray, rivals: tuple[IntArray, ...], step: int) -> BoolArray:
         """Whether each row would be wrong, were there ``step`` more votes for a class, (c, rows)."""
         true, best, without = rivals
         added = self.n_classes * step
-        wrong: npt.NDArray[np.bool_] = np.maximum(self._keys(tally) + added, without) > true
+        wrong: BoolArray = np.maximum(self._keys(tally) + added, without) > true
         wrong[self.labels, np.arange(len(self.labels))] = best > true + added
         wrong[:, tally.sum(axis=0) + step == 0] = True
         return wrong
 
-    def errors_of_many(self, candidates: Ints) -> Ints:
+    def errors_of_many(self, candidates: IntArray) -> IntArray:
         weights = self.by_column(candidates).T.astype(self._float)
         errors = np.zeros(len(candidates), dtype=np.int64)
         voters = np.setdiff1d(np.arange(self.n_columns), self.column_of[self.n_voters :])
@@ -268,7 +247,7 @@ class MulticlassErrorCounter(HardElectorate):
             errors += self.weighed(winner != self.labels[rows, None], rows)
         return errors
 
-    def _winners_by_class(self, rows: slice, weights: npt.NDArray[Any]) -> Ints:
+    def _winners_by_class(self, rows: slice, weights: npt.NDArray[Any]) -> IntArray:
         """Winners of candidates with these weights of the columns, (rows, J), -1 where nobody votes."""
         winner = np.full((len(self.labels[rows]), weights.shape[1]), -1)
         most = np.zeros(winner.shape, dtype=self._float)
@@ -278,7 +257,7 @@ class MulticlassErrorCounter(HardElectorate):
             np.maximum(most, total, out=most)
         return winner
 
-    def _winners_by_voter(self, rows: slice, weights: npt.NDArray[Any], voters: npt.NDArray[np.intp]) -> Ints:
+    def _winners_by_voter(self, rows: slice, weights: npt.NDArray[Any], voters: Indices) -> IntArray:
         """The same where classes outnumber voters.
 
         Only a class that some voter votes for can win, or the first of those with most constant votes.
@@ -298,38 +277,36 @@ class MulticlassErrorCounter(HardElectorate):
         return winner
 
 
-def _whole(counts: npt.NDArray[Any]) -> Ints:
+def _whole(counts: npt.NDArray[Any]) -> IntArray:
     """Counts that a matrix product gave as floats."""
     return np.asarray(np.rint(counts), dtype=np.int64)
 
 
-def error_counter(
-    ballots: Ballots, most_entries: int | None = None
-) -> BinaryErrorCounter | MulticlassErrorCounter:
-    """The error counter of hard votes; of a sample of the patterns when they have too many entries.
+ErrorCounter = BinaryErrorCounter | MulticlassErrorCounter | SoftErrorCounter
+
+
+def error_counter(rows: Rows, most_entries: int = EVERYTHING) -> ErrorCounter:
+    """The error counter of these rows; of a sample of them when they have too many entries.
 
     Its rows are in an order that depends on the set of rows only, and so does the choice of the sample:
-    permuting the rows of the ballots changes nothing.
+    permuting the rows changes nothing.
     """
-    if most_entries is not None:
-        ballots = ballots.in_memory(most_entries)
+    if isinstance(rows, Scores):
+        return soft_error_counter(rows, most_entries)
+    ballots = rows.in_memory(most_entries)
     first, column_of = different_columns(ballots.codes)
-    codes, labels, counts = ballots.codes, ballots.labels, ballots.counts
-    codes = codes[:, first] if len(first) < codes.shape[1] else codes
-    if most_entries is not None:
-        codes, labels, counts = content_sample(
-            [(codes, labels, counts)], max(1, most_entries // codes.shape[1])
-        )
-    return error_counter_of(codes, labels, counts, ballots.n_classes, ballots.can_abstain, column_of)
+    codes = ballots.codes[:, first] if len(first) < ballots.n_voters else ballots.codes
+    sample = content_sample([(codes, ballots.labels, ballots.counts)], max(1, most_entries // len(first)))
+    return hard_error_counter(*sample, ballots.n_classes, ballots.can_abstain, column_of)
 
 
-def error_counter_of(
+def hard_error_counter(
     codes: Codes,
-    labels: npt.NDArray[np.intp],
-    counts: Ints,
+    labels: Indices,
+    counts: IntArray,
     n_classes: int,
     can_abstain: bool,
-    column_of: npt.NDArray[np.intp],
+    column_of: Indices,
 ) -> BinaryErrorCounter | MulticlassErrorCounter:
     """The counter of voters of which each votes like one column of the codes; columns all differ."""
     codes, labels, counts = canonical(codes, labels, counts, n_classes + can_abstain)
@@ -340,3 +317,25 @@ def error_counter_of(
     column_of = np.concatenate([place[column_of], place[codes.shape[1] :]])
     kind = BinaryErrorCounter if c == 2 and not can_abstain else MulticlassErrorCounter
     return kind(everyone[:, used], labels, counts, c, column_of)
+
+
+def canonical(
+    codes: Codes, labels: Indices, counts: IntArray, n_values: int
+) -> tuple[Codes, Indices, IntArray]:
+    """Equal rows merged and put into an order of their own."""
+    first, _, pattern_of_row = unique_rows(codes, labels, n_values)
+    merged = np.bincount(pattern_of_row, weights=counts).astype(np.int64)
+    return codes[first], labels[first], merged
+
+
+def different_columns(codes: Codes) -> tuple[Indices, Indices]:
+    """First of each set of equal columns, and for each column which set it is in."""
+    seen: dict[bytes, int] = {}
+    column_of = np.empty(codes.shape[1], dtype=np.intp)
+    first: list[int] = []
+    for j, column in enumerate(np.ascontiguousarray(codes.T)):
+        place = seen.setdefault(column.tobytes(), len(first))
+        if place == len(first):
+            first.append(j)
+        column_of[j] = place
+    return np.array(first), column_of

@@ -17,14 +17,14 @@ import numpy.typing as npt
 
 from votecert.learning._error_counter import (
     BinaryErrorCounter,
-    Ints,
     MulticlassErrorCounter,
-    error_counter_of,
+    canonical,
+    different_columns,
+    hard_error_counter,
 )
-from votecert.learning._rows import canonical, different_columns
 from votecert.learning.budget import Budget
 from votecert.rows.ballots import Ballots
-from votecert.rows.patterns import Codes, content_sample
+from votecert.rows.patterns import Codes, IntArray, content_sample
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class FittingRows:
         first = np.unique(column_of, return_index=True)[1]
         n_wanted = max(1, most_entries // len(first))
         rows = content_sample(self._pieces(first, n_wanted), n_wanted)
-        return error_counter_of(*rows, len(self.shown), self.can_abstain, column_of)
+        return hard_error_counter(*rows, len(self.shown), self.can_abstain, column_of)
 
-    def with_all_classes(self, votes: Ints) -> Ints:
+    def with_all_classes(self, votes: IntArray) -> IntArray:
         """A fitted vote with constants for all classes, none for those that the fit did not know."""
         d = self.ballots.n_voters
         spread = np.zeros(d + self.ballots.n_classes, dtype=np.int64)
@@ -89,7 +89,7 @@ class FittingRows:
 
     def _pieces(
         self, columns: npt.NDArray[np.intp], n_wanted: int
-    ) -> Iterator[tuple[Codes, npt.NDArray[np.intp], Ints]]:
+    ) -> Iterator[tuple[Codes, npt.NDArray[np.intp], IntArray]]:
         """Codes, labels and counts of different rows, in the codes of the known classes."""
         k = len(self.shown)
         code_of = np.full(self.ballots.n_classes + 1, k, dtype=np.min_scalar_type(k))

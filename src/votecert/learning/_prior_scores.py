@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
+from votecert.bounds.base import Floats
 from votecert.bounds.occam_prior import MOST_DRAWN_VOTES, OccamPrior
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from votecert.rows.patterns import IntArray
 
 _IMPOSSIBLE = -np.inf
 
@@ -38,17 +37,17 @@ class PriorScores:
     n_voters: int
     n_classes: int
 
-    def of_many(self, votes: Ints) -> Floats:
+    def of_many(self, votes: IntArray) -> Floats:
         """Log prior of each row of (J, d + c)."""
         return self._of_features(self._features(votes).sum(axis=-1))
 
-    def after(self, vote: Ints, steps: Sequence[int]) -> Floats:
+    def after(self, vote: IntArray, steps: Sequence[int]) -> Floats:
         """Log prior after each step of each voter or constant, (len(steps), d + c)."""
         now = self._features(vote)
         after = self._features(vote + np.array(steps)[:, None])
         return self._of_features(now.sum(axis=-1)[:, None, None] + after - now[:, None, :])
 
-    def after_pairs(self, vote: Ints, steps: tuple[int, int], who: npt.NDArray[np.intp]) -> Floats:
+    def after_pairs(self, vote: IntArray, steps: tuple[int, int], who: npt.NDArray[np.intp]) -> Floats:
         """Log prior after ``steps[0]`` for one of ``who`` and ``steps[1]`` for another, all pairs."""
         now = self._features(vote)
         one, other = ((self._features(vote + step) - now)[:, who] for step in steps)
@@ -57,7 +56,7 @@ class PriorScores:
         np.fill_diagonal(log_prior, _IMPOSSIBLE)
         return log_prior
 
-    def _features(self, votes: Ints) -> Floats:
+    def _features(self, votes: IntArray) -> Floats:
         """What each adds to the seven numbers, (7, ..., d + c); not a number where votes are negative."""
         values = np.where(votes < 0, np.nan, votes)
         used = (values > 0).astype(np.float64)

@@ -8,6 +8,7 @@ that ``bound.search`` knows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -15,7 +16,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Objective, categorical_prior
-from votecert.bounds.gibbs import Binomial
 from votecert.learning._smooth_rows import ClassVotesNeeded, QuickBallots, RightOrWrong
 from votecert.learning.budget import Budget
 from votecert.learning.coordinates import coordinates_of, gradient_at, weights_at
@@ -79,14 +79,12 @@ class Descent:
     ) -> Self:
         """Begin on the fewest patterns that the bound can work with; which ones is found out by trying."""
         weights = categorical_prior(prior, ballots.n_voters)
-        rows = RightOrWrong.of(ballots)
-        try:
-            choice = bound.search(rows, weights, delta, prior)
-            value = bound.objective(rows, weights, choice, delta, prior).value
-        except ClassVotesNeeded:
-            rows = QuickBallots.of(ballots)
-            choice = bound.search(rows, weights, delta, prior)
-            value = bound.objective(rows, weights, choice, delta, prior).value
+        for kind in (RightOrWrong, QuickBallots):
+            rows = kind.of(ballots)
+            with suppress(ClassVotesNeeded):
+                choice = bound.search(rows, weights, delta, prior)
+                value = bound.objective(rows, weights, choice, delta, prior).value
+                break
         return cls(rows, bound, delta, prior, Point(value, weights, choice), budget or Budget())
 
     def at(self, weights: Floats, choice: Choice | None = None) -> Point:
@@ -114,19 +112,9 @@ class Descent:
             return point.value, gradient_at(x, objective)
 
         x = coordinates_of(start.weights, start.choice.get("concentration", 1.0))
-        minimize(
-            value_and_gradient,
-            x,
-            jac=True,
-            method="L-BFGS-B",
-            options={
-                "maxiter": max_iter,
-                "maxcor": MEMORY,
-                "maxls": LINE_SEARCH,
-                "ftol": tolerance,
-                "gtol": 1e-8,
-            },
-        )
+        options: Any = {"maxiter": max_iter, "maxcor": MEMORY, "maxls": LINE_SEARCH}
+        options |= {"ftol": tolerance, "gtol": 1e-8}
+        minimize(value_and_gradient, x, jac=True, method="L-BFGS-B", options=options)
         return lowest
 
     def judged(self, point: Point) -> Point:
@@ -154,11 +142,6 @@ class Descent:
             if other.value > point.value * (1 - PROGRESS):
                 return point
             point = other
-
-    def drawn_votes(self, binomial: Binomial, start: Floats) -> Floats:
-        """Weights near the minimum of a binomial bound: a start for this one."""
-        proxy = replace(self, bound=binomial, budget=self.budget.silent())
-        return proxy.descend(proxy.at(start), max_iter=30, tolerance=1e-6).weights
 
     def _evaluate(self, weights: Floats, choice: Choice) -> tuple[Point, Objective]:
         objective = self.bound.objective(self.rows, weights, choice, self.delta, self.prior)

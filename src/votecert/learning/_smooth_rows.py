@@ -74,25 +74,18 @@ class QuickBallots(Ballots):
             return super().sum_over_correct(values)
         return np.asarray(np.asarray(values, dtype=np.float64) @ self._right)
 
-    @cached_property
-    def _voter_errors(self) -> IntArray:
-        return super().voter_errors()
-
-    @cached_property
-    def _tandem_counts(self) -> IntArray:
-        return super().tandem_counts()
-
     def voter_errors(self) -> IntArray:
-        return self._voter_errors
+        return self.derived(Ballots.voter_errors)
 
     def tandem_counts(self) -> IntArray:
-        return self._tandem_counts
+        return self.derived(Ballots.tandem_counts)
 
     @cached_property
     def _kept(self) -> dict[Any, Any]:
         return {}
 
     def derived(self, make: Callable[[Ballots], T]) -> T:
+        """What is made of these rows, made once."""
         if make not in self._kept:
             self._kept[make] = make(self)
         kept: T = self._kept[make]

@@ -10,8 +10,8 @@ of starting weights lie in the good regions between them:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import lgamma, log
 
 import numpy as np
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from votecert.bounds.base import Floats, categorical_prior
 from votecert.bounds.gibbs import Binomial
+from votecert.learning._smooth_descent import Descent
 from votecert.learning._smooth_rows import QuickBallots, RightOrWrong
+from votecert.learning.budget import Budget
 from votecert.numerics import kl_inverse_upper
 
 Members = NDArray[np.bool_]
@@ -46,10 +48,6 @@ PRICE = 12.0
 """Roughly what a certificate pays for its grids, in nats, when subsets of different sizes are compared."""
 
 
-def _carry_on() -> None:
-    pass
-
-
 def by_single_errors(rows: QuickBallots, prior: Floats | None) -> list[Floats]:
     """Weights ``pi_i exp(-t Lhat(h_i))`` for growing t > 0; none if all voters have the same errors."""
     errors = rows.voter_errors() / rows.n_rows
@@ -65,11 +63,12 @@ def by_single_errors(rows: QuickBallots, prior: Floats | None) -> list[Floats]:
     return list((1 - AWAKE) * weights + AWAKE * centre)
 
 
-def by_drawn_votes(start: Floats, descend: Callable[[Binomial, Floats], Floats]) -> Iterator[Floats]:
-    """Weights that minimise the binomial bound for growing N, each started from the last."""
-    weights = start
+def by_drawn_votes(descent: Descent) -> Iterator[Floats]:
+    """Weights near the minimum of the binomial bound for growing N, each started from the last."""
+    weights = descent.best.weights
     for draws in DRAWS:
-        weights = descend(Binomial(draws), weights)
+        proxy = replace(descent, bound=Binomial(draws), budget=descent.budget.silent())
+        weights = proxy.descend(proxy.at(weights), max_iter=30, tolerance=1e-6).weights
         yield weights
 
 
@@ -92,16 +91,16 @@ class Subset:
 
 
 def promising_subsets(
-    rows: QuickBallots, n_wanted: int, hints: Sequence[Floats], look: Callable[[], None] = _carry_on
+    rows: QuickBallots, n_wanted: int, hints: Sequence[Floats], budget: Budget
 ) -> list[Subset]:
     """The most promising subsets of different sizes: few errors for the price of ``log C(d, k)``.
 
     With two outputs only odd numbers of voters are asked for: they are never tied, and an error then means
     that clearly more than half of the weight is wrong. The voters with the largest weights in a hint may
-    vote well together. ``look`` is called now and then and may end the search.
+    vote well together. The budget may end the search.
     """
     kept: dict[int, tuple[float, Subset]] = {}
-    families = (_all_but_few(rows), _grown(rows, look), *(_heaviest(rows, hint, look) for hint in hints))
+    families = (_all_but_few(rows), _grown(rows, budget), *(_heaviest(rows, hint, budget) for hint in hints))
     for family in families:
         lowest, since = np.inf, 0
         for subset in family:
@@ -127,23 +126,23 @@ def _all_but_few(rows: QuickBallots) -> Iterator[Subset]:
         yield subset
 
 
-def _grown(rows: QuickBallots, look: Callable[[], None] = _carry_on) -> Iterator[Subset]:
+def _grown(rows: QuickBallots, budget: Budget) -> Iterator[Subset]:
     """Ever larger subsets, by adding the voter that helps most."""
     subset = Subset(np.zeros(rows.n_voters, dtype=bool), np.inf)
     for size in range(1, _longest(rows) + 1):
         subset = _changed(rows, subset, +1)
         if _is_wanted(rows, size):
-            subset = _exchanged(rows, subset, look)
+            subset = _exchanged(rows, subset, budget)
         yield subset
 
 
-def _heaviest(rows: QuickBallots, weights: Floats, look: Callable[[], None] = _carry_on) -> Iterator[Subset]:
+def _heaviest(rows: QuickBallots, weights: Floats, budget: Budget) -> Iterator[Subset]:
     """The voters with the largest weights, improved by exchanges."""
     rank = np.argsort(np.argsort(-weights, kind="stable"))
     for size in range(1, min(_longest(rows), int(np.count_nonzero(weights))) + 1):
         if _is_wanted(rows, size):
             members = rank < size
-            yield _exchanged(rows, Subset(members, _errors(rows, members)), look)
+            yield _exchanged(rows, Subset(members, _errors(rows, members)), budget)
 
 
 def _is_wanted(rows: QuickBallots, size: int) -> bool:
@@ -156,11 +155,11 @@ def _longest(rows: QuickBallots) -> int:
     return min(rows.n_voters, max(9, WORK // (rows.n_patterns * rows.n_voters)))
 
 
-def _exchanged(rows: QuickBallots, subset: Subset, look: Callable[[], None]) -> Subset:
+def _exchanged(rows: QuickBallots, subset: Subset, budget: Budget) -> Subset:
     """Improve a subset by exchanging one or two of its voters for others, as long as that helps."""
     for _ in range(EXCHANGES):
         for changes in MOVES:
-            look()
+            budget.check()
             sizes = subset.size + np.cumsum(changes)
             if sizes.min() < 1 or sizes.max() > rows.n_voters:
                 continue

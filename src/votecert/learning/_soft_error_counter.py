@@ -7,46 +7,36 @@ margin, the total of the true class less the largest of the others, is not clear
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from votecert.learning._error_counter import Ints
-from votecert.rows.patterns import row_blocks
+from votecert.bounds.base import Floats
+from votecert.rows.patterns import IntArray, row_blocks
 from votecert.rows.scores import TIED, Scores, soft_totals
 
-Floats = npt.NDArray[np.float64]
 
-
+@dataclass(eq=False)
 class SoftErrorCounter:
-    """Rows of class scores; the constants are voters that give their own class 1 and the others 0."""
+    """Rows of class scores, (rows, d + c, c): of the voters, then of the constants."""
 
-    def __init__(self, scores: Scores, most_entries: int | None = None) -> None:
-        order = _content_order(scores)
-        if most_entries is not None:
-            entries_a_row = (scores.n_voters + scores.n_classes) * scores.n_classes
-            order = order[: max(1, most_entries // entries_a_row)]
-        c = scores.n_classes
-        constants = np.broadcast_to(np.eye(c, dtype=scores.values.dtype), (len(order), c, c))
-        self.values = np.concatenate([scores.values[order], constants], axis=1)
-        self.labels = scores.labels[order]
-        self.n_rows, self.n_voters, self.n_classes = len(order), scores.n_voters, c
+    values: npt.NDArray[np.floating[Any]]
+    labels: npt.NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        self.n_rows, self.n_columns, self.n_classes = self.values.shape
+        self.n_voters = self.n_columns - self.n_classes
         self.column_of = np.arange(self.n_columns)
         self._reach = (self.values.max(axis=2) - self.values.min(axis=2)).max(axis=1)
 
     @property
-    def n_columns(self) -> int:
-        """Number of voters and constants."""
-        return int(self.values.shape[1])
-
-    @property
-    def counts(self) -> Ints:
+    def counts(self) -> IntArray:
         """Every row counts once."""
         return np.ones(self.n_rows, dtype=np.int64)
 
-    def tally(self, votes: Ints) -> Floats:
+    def tally(self, votes: IntArray) -> Floats:
         return soft_totals(self.values, votes)
 
     def errors(self, tally: Floats) -> int:
@@ -56,7 +46,7 @@ class SoftErrorCounter:
         moved: Floats = tally + step * self.values[:, who].astype(np.float64)
         return moved
 
-    def errors_after(self, tally: Floats, steps: Sequence[int]) -> Ints:
+    def errors_after(self, tally: Floats, steps: Sequence[int]) -> IntArray:
         clear = np.abs(_margins(tally, self.labels)) - TIED * np.abs(tally).max(axis=1)
         near = np.flatnonzero(clear <= max(map(abs, steps)) * (1 + TIED) * self._reach)
         far = self.errors(tally) - int(np.count_nonzero(self._wrong(tally[near], self.labels[near])))
@@ -69,7 +59,7 @@ class SoftErrorCounter:
                 errors[place] += np.count_nonzero(self._wrong(totals, self.labels[rows]), axis=0)
         return errors
 
-    def errors_of_many(self, candidates: Ints) -> Ints:
+    def errors_of_many(self, candidates: IntArray) -> IntArray:
         errors = np.zeros(len(candidates), dtype=np.int64)
         weights = candidates.astype(np.float64)
         for rows in row_blocks(self.n_rows, max(len(candidates), self.n_columns) * self.n_classes):
@@ -77,7 +67,7 @@ class SoftErrorCounter:
             errors += np.count_nonzero(self._wrong(totals, self.labels[rows]), axis=0)
         return errors
 
-    def voter_errors(self) -> Ints:
+    def voter_errors(self) -> IntArray:
         """Rows each voter gets wrong, (d,)."""
         errors = np.zeros(self.n_voters, dtype=np.int64)
         for rows in row_blocks(self.n_rows, self.values[0].size):
@@ -88,14 +78,9 @@ class SoftErrorCounter:
     def part(self, most_entries: int) -> SoftErrorCounter:
         """The counter of the first rows, which are in no order; of all if they are few enough."""
         kept = max(1, most_entries // self.values[0].size)
-        if kept >= self.n_rows:
-            return self
-        some = copy(self)
-        some.values, some.labels, some.n_rows = self.values[:kept], self.labels[:kept], kept
-        some._reach = self._reach[:kept]
-        return some
+        return self if kept >= self.n_rows else SoftErrorCounter(self.values[:kept], self.labels[:kept])
 
-    def votes_cast(self) -> Ints:
+    def votes_cast(self) -> IntArray:
         """Rows each voter votes on: all of them."""
         return np.full(self.n_voters, self.n_rows)
 
@@ -115,6 +100,14 @@ def _margins(totals: npt.NDArray[Any], labels: npt.NDArray[np.intp]) -> Floats:
     is_true = (np.arange(c) == labels[:, None]).reshape(len(labels), *(1,) * (totals.ndim - 2), c)
     rival = np.where(is_true, -np.inf, totals).max(axis=-1)
     return np.asarray(np.where(is_true, totals, 0).sum(axis=-1) - rival)
+
+
+def soft_error_counter(scores: Scores, most_entries: int) -> SoftErrorCounter:
+    """The counter of these rows, or of some of them; constants give their own class 1 and the others 0."""
+    d, c = scores.n_voters, scores.n_classes
+    order = _content_order(scores)[: max(1, most_entries // ((d + c) * c))]
+    constants = np.broadcast_to(np.eye(c, dtype=scores.values.dtype), (len(order), c, c))
+    return SoftErrorCounter(np.concatenate([scores.values[order], constants], axis=1), scores.labels[order])
 
 
 def _content_order(scores: Scores) -> npt.NDArray[np.intp]:

@@ -17,8 +17,8 @@ row, and keeps its proportion to the others when everybody votes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +26,15 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_array
 from scipy.special import expit
 
-from votecert.learning._error_counter import BinaryErrorCounter, MulticlassErrorCounter
+from votecert.bounds.base import Floats
+from votecert.learning._error_counter import BinaryErrorCounter, ErrorCounter, MulticlassErrorCounter
 from votecert.learning._soft_error_counter import SoftErrorCounter
 from votecert.learning.budget import Budget
 
-Floats = npt.NDArray[np.float64]
 Loss = Callable[[Floats], tuple[float, Floats]]
-Fittable = BinaryErrorCounter | MulticlassErrorCounter | SoftErrorCounter
 
 
-@dataclass(frozen=True)
-class Penalty:
+class Penalty(NamedTuple):
     """Factors of the sum and of half the sum of squares of the weights."""
 
     l1: float = 0.0
@@ -51,6 +49,7 @@ _CONSTANTS_PENALTY = 0.01  # of that of the voters: an intercept should be almos
 _L2_TOLERANCE = 1e-5  # of the gradient, where no L1 penalty sets its scale
 _NEW_COLUMNS = 64
 _MAX_ROUNDS = 12
+_MAX_ITERATIONS = 200
 _TOLERANCE = 0.02  # of the penalty: how far a column outside the working set may be from optimal
 
 
@@ -66,15 +65,18 @@ class StackingProblem:
         Mean loss of ``design @ x`` and its gradient there.
     penalised : (q,) array
         Penalty of each column, relative to the path's.
+    budget : Budget
+        Ends the work when its time is over.
     """
 
     design: Any
     loss: Loss
     penalised: Floats
+    budget: Budget = field(default_factory=Budget)
 
 
 def stacking_weights(
-    counter: Fittable,
+    counter: ErrorCounter,
     penalties: Sequence[Penalty] = PENALTIES,
     *,
     missing_is_unasked: bool = False,
@@ -82,13 +84,15 @@ def stacking_weights(
 ) -> list[Floats]:
     """Weights of voters and constants, (d + c,), for each penalty; some class has no constant votes."""
     problem = stacking_problem(counter, missing_is_unasked=missing_is_unasked)
-    found = [counter.by_voter(x) for x in stacking_path(problem, penalties, budget=budget)]
+    if budget is not None:
+        problem = replace(problem, budget=budget)
+    found = [counter.by_voter(x) for x in stacking_path(problem, penalties)]
     for weights in found:
         weights[counter.n_voters :] -= weights[counter.n_voters :].min()
     return found
 
 
-def stacking_problem(counter: Fittable, *, missing_is_unasked: bool = False) -> StackingProblem:
+def stacking_problem(counter: ErrorCounter, *, missing_is_unasked: bool = False) -> StackingProblem:
     """The regression of the true labels on the votes of an counter."""
     share = counter.counts / counter.n_rows
     penalised = np.ones(counter.n_columns)
@@ -139,12 +143,7 @@ def softmax_loss(totals: Floats, labels: npt.NDArray[np.intp], share: Floats) ->
     return float(share @ loss), gradient.ravel()
 
 
-def stacking_path(
-    problem: StackingProblem,
-    penalties: Sequence[Penalty],
-    max_iterations: int = 200,
-    budget: Budget | None = None,
-) -> list[Floats]:
+def stacking_path(problem: StackingProblem, penalties: Sequence[Penalty]) -> list[Floats]:
     """Weights of the columns for each penalty, each started from the one before.
 
     Examples
@@ -155,36 +154,24 @@ def stacking_path(
     >>> bool(strong[1] == 0.0 < strong[0] < weak[0])
     True
     """
-    if budget is not None:
-        problem = replace(problem, loss=_budgeted(problem.loss, budget))
     x = np.zeros(problem.design.shape[1])
     path = []
     for penalty in penalties:
-        x = _solve(problem, penalty, x, max_iterations)
+        x = _solve(problem, penalty, x)
         path.append(x)
     return path
 
 
-def _budgeted(loss: Loss, budget: Budget) -> Loss:
-    """The same loss, but computing it ends when the time is over."""
-
-    def budgeted(predicted: Floats) -> tuple[float, Floats]:
-        budget.check()
-        return loss(predicted)
-
-    return budgeted
-
-
-def _solve(problem: StackingProblem, penalty: Penalty, start: Floats, max_iterations: int) -> Floats:
+def _solve(problem: StackingProblem, penalty: Penalty, start: Floats) -> Floats:
     if penalty.l1 == 0:
-        return _minimise(problem, penalty, start, np.arange(len(start)), max_iterations)
+        return _minimise(problem, penalty, start, np.arange(len(start)))
     x = start.copy()
     price = penalty.l1 * problem.penalised
     working = np.flatnonzero((x > 0) | (problem.penalised < 1))
     for _ in range(_MAX_ROUNDS):
         if len(working):
-            x[working] = _minimise(problem, penalty, x[working], working, max_iterations)
-        slope = _slope(problem, x) + price
+            x[working] = _minimise(problem, penalty, x[working], working)
+        slope = _loss_and_slope(problem, problem.design, x)[1] + price
         slope[working] = 0.0
         candidates = np.argsort(slope, kind="stable")[:_NEW_COLUMNS]
         added = candidates[slope[candidates] < -_TOLERANCE * price[candidates]]
@@ -194,10 +181,11 @@ def _solve(problem: StackingProblem, penalty: Penalty, start: Floats, max_iterat
     return x
 
 
-def _slope(problem: StackingProblem, x: Floats) -> Floats:
-    """Gradient of the mean loss in all weights."""
-    _, residual = problem.loss(_times(problem.design, x))
-    return _times(problem.design.T, residual)
+def _loss_and_slope(problem: StackingProblem, design: Any, x: Floats) -> tuple[float, Floats]:
+    """Mean loss and its gradient in the weights of the columns of this part of the design."""
+    problem.budget.check()
+    value, residual = problem.loss(_times(design, x))
+    return value, _times(design.T, residual)
 
 
 def _times(matrix: Any, vector: Floats) -> Floats:
@@ -207,19 +195,15 @@ def _times(matrix: Any, vector: Floats) -> Floats:
 
 
 def _minimise(
-    problem: StackingProblem,
-    penalty: Penalty,
-    start: Floats,
-    working: npt.NDArray[np.intp],
-    max_iterations: int,
+    problem: StackingProblem, penalty: Penalty, start: Floats, working: npt.NDArray[np.intp]
 ) -> Floats:
     """Minimise F over the weights of the working columns, the others being zero."""
     design = problem.design if len(working) == len(problem.penalised) else problem.design[:, working]
     l1, l2 = penalty.l1 * problem.penalised[working], penalty.l2 * problem.penalised[working]
 
     def objective(x: Floats) -> tuple[float, Floats]:
-        value, residual = problem.loss(_times(design, x))
-        return value + float(l1 @ x + l2 @ (x * x) / 2), _times(design.T, residual) + l1 + l2 * x
+        value, slope = _loss_and_slope(problem, design, x)
+        return value + float(l1 @ x + l2 @ (x * x) / 2), slope + l1 + l2 * x
 
     tolerance = 0.01 * penalty.l1 if penalty.l1 > 0 else _L2_TOLERANCE
     found = minimize(
@@ -228,6 +212,6 @@ def _minimise(
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, _LARGEST_WEIGHT)] * len(start),
-        options={"maxiter": max_iterations, "maxcor": 20, "ftol": 1e-8, "gtol": tolerance},
+        options={"maxiter": _MAX_ITERATIONS, "maxcor": 20, "ftol": 1e-8, "gtol": tolerance},
     )
     return np.asarray(found.x)

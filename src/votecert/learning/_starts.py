@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import combinations_with_replacement
+from collections.abc import Sequence
+from itertools import combinations_with_replacement, takewhile
 
 import numpy as np
-import numpy.typing as npt
 
-from votecert.learning._error_counter import ErrorCounter, Ints
-
-Floats = npt.NDArray[np.float64]
+from votecert.bounds.base import Floats
+from votecert.learning._error_counter import ErrorCounter
+from votecert.rows.patterns import IntArray
 
 LARGEST_TOTAL = 100
 """Weights are rounded to 1, 2, ... so many votes in all."""
@@ -20,7 +19,7 @@ _MOST_VOTES = 4_000  # votes that are enumerated at most
 _COUNTED = 20_000_000  # votes times rows times classes that are counted at most
 
 
-def simple_votes(counter: ErrorCounter) -> Ints:
+def simple_votes(counter: ErrorCounter) -> IntArray:
     """Everybody once, with each tie-break, outvoted by each class, and the best voter alone."""
     d, c = counter.n_voters, counter.n_classes
     everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
@@ -29,7 +28,7 @@ def simple_votes(counter: ErrorCounter) -> Ints:
     return np.stack([everybody, *(everybody + constants), *(everybody + (d + 1) * constants), best])
 
 
-def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGEST_TOTAL) -> Ints:
+def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGEST_TOTAL) -> IntArray:
     """Every different rounding of weights (of length d + c) to whole numbers, smallest first.
 
     Examples
@@ -37,7 +36,7 @@ def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGE
     >>> rounded_votes([np.array([0.5, 0.3, 0.2])], n_voters=3, largest=6).tolist()
     [[1, 1, 0], [2, 1, 1], [2, 2, 1], [3, 2, 1]]
     """
-    found: dict[bytes, Ints] = {}
+    found: dict[bytes, IntArray] = {}
     for weight in weights:
         total = float(weight.sum())
         if not weight[:n_voters].any():
@@ -50,33 +49,22 @@ def rounded_votes(weights: Sequence[Floats], n_voters: int, largest: int = LARGE
     return np.array([*found.values()], dtype=np.int64).reshape(-1, len(weights[0]))
 
 
-def all_votes(counter: ErrorCounter) -> Ints:
+def all_votes(counter: ErrorCounter) -> IntArray:
     """All votes of N = 1, 2, ... in all without constants, as far as they can be counted in no time."""
     d, c = counter.n_voters, counter.n_classes
     most = min(_MOST_VOTES, _COUNTED // (counter.n_rows * c))
-    totals = [*_totals(d, most)]
+    totals = [*takewhile(lambda total: math.comb(total + d, d) <= most, range(1, LARGEST_TOTAL + 1))]
     if len(totals) < 2:  # single voters alone are not worth it: the best one is a simple vote
         return np.zeros((0, d + c), dtype=np.int64)
-    votes = [vote for total in totals for vote in _ways_to_share(total, d)]
-    return np.pad(np.array(votes, dtype=np.int64).reshape(-1, d), ((0, 0), (0, c)))
+    votes = np.concatenate([_ways_to_share(total, d) for total in totals])
+    return np.pad(votes, ((0, 0), (0, c)))
 
 
-def _totals(n_voters: int, most: int) -> Iterator[int]:
-    """N = 1, 2, ... as long as there are not more than ``most`` votes of up to N in all."""
-    total = 1
-    while math.comb(total + n_voters, n_voters) <= most and total <= LARGEST_TOTAL:
-        yield total
-        total += 1
-
-
-def _ways_to_share(total: int, n_voters: int) -> Iterator[list[int]]:
+def _ways_to_share(total: int, n_voters: int) -> IntArray:
     """All ways to share out votes among voters that are not a multiple of smaller ones."""
-    for chosen in combinations_with_replacement(range(n_voters), total):
-        votes = [0] * n_voters
-        for voter in chosen:
-            votes[voter] += 1
-        if math.gcd(*votes) == 1:
-            yield votes
+    chosen = np.array([*combinations_with_replacement(range(n_voters), total)])
+    votes = np.count_nonzero(chosen[:, :, None] == np.arange(n_voters), axis=1)
+    return np.asarray(votes[np.gcd.reduce(votes, axis=1) == 1])
 
 
 def log_odds_weights(counter: ErrorCounter) -> Floats:

@@ -1,24 +1,21 @@
-"""The paper's way of learning weights: Adam on mini-batches of rows.
-
-Kept for reproduction and comparison: :func:`votecert.learning.smooth.minimise` is faster and finds lower
-bounds.
-"""
+"""The paper's way of learning weights: Adam on mini-batches of rows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from votecert.bounds.base import Bound, Choice, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._affordable import affordable, lowest_certificate
+from votecert.bounds.base import Bound, Choice, Floats
+from votecert.learning._real_weights import RealWeights
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_rows import QuickBallots
-from votecert.learning.budget import Budget, Callback
-from votecert.rows.ballots import Ballots
+from votecert.learning.base import check_whole
+from votecert.learning.budget import Budget
 from votecert.rows.patterns import IntArray
 
 FIRST_CONCENTRATION = 2.0
@@ -28,56 +25,33 @@ BETAS = (0.9, 0.999)
 TINY = 1e-8
 
 
-def adam(
-    ballots: Ballots,
-    bound: Bound,
-    delta: float,
-    *,
-    prior: Floats | None = None,
-    random_state: int = 0,
-    batch_size: int = 100,
-    learning_rate: float = 0.1,
-    epochs: int = 100,
-    patience: int = 25,
-    factor: float = 10.0,
-    plateau_patience: int = 2,
-    margin: float = 0.01,
-    time_budget: float | None = None,
-    callback: Callback | None = None,
-) -> Evaluation:
-    """Minimise a differentiable bound by the protocol of the paper's experiments.
+@dataclass(frozen=True, kw_only=True)
+class Adam(RealWeights):
+    """Learn real-valued weights by the protocol of the paper's experiments: Adam on mini-batches of rows.
+
+    Kept for reproduction and comparison: :class:`LBFGS` is faster and finds lower bounds.
 
     Parameters
     ----------
-    ballots : Ballots
-        The certifying rows.
-    bound : Bound
-        A differentiable bound.
-    delta : float
-        The bound holds with probability at least 1 - delta.
-    prior : array of shape (d,), optional
-        Positive numbers fixed without looking at the rows.
-    random_state : int, default=0
-        Seed of the order of the rows.
-    batch_size, learning_rate, epochs
-        Rows in a batch, first step size, most passes over the rows.
+    batch_size : int, default=100
+        Rows in a batch.
+    learning_rate : float, default=0.1
+        First step size.
+    epochs : int, default=100
+        Most passes over the rows.
     patience : int, default=25
         Epochs without a lower bound after which learning ends.
     factor, plateau_patience : float, int
         The step size is divided by ``factor`` after more than ``plateau_patience`` epochs without progress.
     margin : float, default=0.01
         For bounds with a grid of margins: the one nearest to this is used, as the paper's margin is fixed.
+    random_state : int, default=0
+        Seed of the order of the rows.
     time_budget : float, optional
         Seconds after which the weights of the best epoch so far are returned.
     callback : callable, optional
         Called after each epoch with a dictionary: ``iteration``, ``value`` (the smallest so far) and
         ``seconds``.
-
-    Returns
-    -------
-    Evaluation
-        The exact, outward rounded bound at the weights of the best epoch. An interrupt from the keyboard
-        ends the search, not the program. ``details["interrupted"]`` is 1 if the search was cut short.
 
     Notes
     -----
@@ -92,24 +66,38 @@ def adam(
 
     Examples
     --------
-    >>> from votecert.bounds import BOUNDS
+    >>> import numpy as np, votecert as vc
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=300)
     >>> votes = np.where(rng.random((300, 3)) < [0.95, 0.6, 0.6], y[:, None], 1 - y[:, None])
-    >>> found = adam(Ballots.from_votes(votes, y), BOUNDS["fo"], delta=0.05, epochs=10)
-    >>> int(np.argmax(found.terms.weights))
+    >>> found = vc.learn(votes, y, objective="fo", method=vc.Adam(epochs=10))
+    >>> int(found.weights.argmax())
     0
     """
-    if problem := bound.problem_with(ballots):
-        raise UnsupportedProblemError(problem)
-    budget = Budget(time_budget, callback, math.inf)
-    with np.errstate(all="ignore"):
-        rows = affordable(ballots, bound, delta, prior, budget)
-        descent = Descent.on(rows, bound, delta, prior)
-        schedule = Schedule(learning_rate, patience, factor, plateau_patience)
-        learner = _epochs(descent, schedule, np.random.default_rng(random_state), batch_size, margin, budget)
+
+    batch_size: int = 100
+    learning_rate: float = 0.1
+    epochs: int = 100
+    patience: int = 25
+    factor: float = 10.0
+    plateau_patience: int = 2
+    margin: float = 0.01
+
+    id: ClassVar[str] = "adam"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self, "batch_size", "epochs", "patience", "plateau_patience")
+        for name in ("learning_rate", "factor", "margin"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
+                raise ValueError(f"{name} must be a positive number, not {value!r}.")
+
+    def search(self, descent: Descent) -> Point:
+        budget, descent = descent.budget, replace(descent, budget=Budget())  # what is told is each epoch
+        schedule = Schedule(self.learning_rate, self.patience, self.factor, self.plateau_patience)
         with budget.cut_short():
-            for _, point in zip(range(epochs), learner, strict=False):
+            for _, point in zip(range(self.epochs), self._epochs(descent, schedule, budget), strict=False):
                 schedule.note(point)
                 budget.tell(point.value)
                 if schedule.is_over:
@@ -118,35 +106,27 @@ def adam(
         if budget.has_time():
             searched = descent.at(best.weights)
             best = min(descent.judged(best), descent.judged(searched), key=lambda point: point.value)
-    return lowest_certificate(ballots, bound, delta, best, prior, budget)
+        return best
 
-
-def _epochs(
-    descent: Descent,
-    schedule: Schedule,
-    rng: np.random.Generator,
-    batch_size: int,
-    margin: float,
-    budget: Budget,
-) -> Iterator[Point]:
-    """The point after each epoch, for ever; the last one may end before its time."""
-    rows, d = descent.rows, descent.rows.n_voters
-    choice = _started(descent.bound, descent.best.choice, margin)
-    steps = Steps(np.full(d, np.log(choice.get("concentration", 1.0) / d)))
-    pattern_of_row = np.repeat(np.arange(rows.n_patterns), rows.counts)
-    while True:
-        order = rng.permutation(pattern_of_row)
-        for first in range(0, len(order), batch_size):
-            if budget.left < 0:
-                break
-            batch = Batch.standing_for(rows, order[first : first + batch_size])
-            weights, choice = _at(steps.z, choice)
-            objective = descent.bound.objective(batch, weights, choice, descent.delta, descent.prior)
-            slopes = objective.d_weights - weights @ objective.d_weights + objective.d_log_concentration
-            steps.take(weights * slopes, schedule.learning_rate)
-        point = descent.at(*_at(steps.z, choice))
-        yield point
-        choice = _searched(descent, point)
+    def _epochs(self, descent: Descent, schedule: Schedule, budget: Budget) -> Iterator[Point]:
+        """The point after each epoch, for ever; the last one may end before its time."""
+        rows, rng = descent.rows, np.random.default_rng(self.random_state)
+        choice = _started(descent.bound, descent.best.choice, self.margin)
+        steps = Steps(np.full(rows.n_voters, np.log(choice.get("concentration", 1.0) / rows.n_voters)))
+        pattern_of_row = np.repeat(np.arange(rows.n_patterns), rows.counts)
+        while True:
+            order = rng.permutation(pattern_of_row)
+            for first in range(0, len(order), self.batch_size):
+                if budget.left < 0:
+                    break
+                batch = Batch.standing_for(rows, order[first : first + self.batch_size])
+                weights, choice = _at(steps.z, choice)
+                objective = descent.bound.objective(batch, weights, choice, descent.delta, descent.prior)
+                slopes = objective.d_weights - weights @ objective.d_weights + objective.d_log_concentration
+                steps.take(weights * slopes, schedule.learning_rate)
+            point = descent.at(*_at(steps.z, choice))
+            yield point
+            choice = _searched(descent, point)
 
 
 def _started(bound: Bound, choice: Choice, margin: float) -> Choice:
@@ -184,11 +164,8 @@ class Steps:
 
     z: Floats
     n_steps: int = 0
-    mean: Floats = field(init=False)
-    square: Floats = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.mean, self.square = np.zeros_like(self.z), np.zeros_like(self.z)
+    mean: Floats | float = 0.0
+    square: Floats | float = 0.0
 
     def take(self, slopes: Floats, learning_rate: float) -> None:
         """One step; a batch on which the bound has no finite slope is passed over."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from votecert.bounds.base import Floats
 from votecert.bounds.occam import MEMBERS
-from votecert.learning._error_counter import Floats, Ints
+from votecert.learning._error_counter import ErrorCounter, error_counter
 from votecert.learning._fitting_rows import FittingRows
-from votecert.learning._soft_error_counter import SoftErrorCounter
-from votecert.learning._stacking import Fittable, stacking_weights
+from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import log_odds_weights
 from votecert.learning.budget import Budget
-from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import IntArray
+from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
 
 RESOLUTION = 1_000_000
@@ -26,13 +27,13 @@ FITTED_ENTRIES = 1 << 22
 
 
 def fit_members(
-    rows: Ballots | Scores,
-    budget: Budget | None = None,
+    rows: Rows,
+    budget: Budget,
     *,
-    classes_declared: bool | None = None,
-    abstention_declared: bool | None = None,
+    classes_declared: bool,
+    abstention_declared: bool,
     missing_is_unasked: bool = False,
-) -> dict[str, Ints]:
+) -> dict[str, IntArray]:
     """Fit the :data:`~votecert.bounds.occam.MEMBERS` on rows that will not certify them.
 
     Parameters
@@ -40,11 +41,10 @@ def fit_members(
     rows : Ballots or Scores
         The fitting rows. Nothing but them and what was declared decides what is fitted; see
         :mod:`votecert.learning._fitting_rows`.
-    budget : Budget, optional
-        As for :func:`fit_list`.
-    classes_declared, abstention_declared : bool, optional
-        Whether the classes, and whether voters abstain, were declared for the certifying rows; by default as
-        for these.
+    budget : Budget
+        Gets progress, ends the fit when its time is over.
+    classes_declared, abstention_declared : bool
+        Whether the classes, and whether voters abstain, were declared.
     missing_is_unasked : bool, default=False
         As for :func:`fit_list`.
 
@@ -54,14 +54,11 @@ def fit_members(
         By name, votes of length d + c: the voters, then the constants. Empty for scores of undeclared classes
         of which some do not occur: then these rows alone do not tell which place stands for which label.
     """
-    budget = budget or Budget()
-    declared = rows.classes_declared if classes_declared is None else classes_declared
     if isinstance(rows, Scores):
-        if not declared and len(np.unique(rows.labels)) < rows.n_classes:
+        if not classes_declared and len(np.unique(rows.labels)) < rows.n_classes:
             return {}
-        return fit_list(SoftErrorCounter(rows, FITTED_ENTRIES), budget)
-    abstention = rows.abstention_declared if abstention_declared is None else abstention_declared
-    fitting = FittingRows.of(rows, declared, abstention, budget)
+        return fit_list(error_counter(rows, FITTED_ENTRIES), budget)
+    fitting = FittingRows.of(rows, classes_declared, abstention_declared, budget)
     fitted = fit_list(
         fitting.error_counter(FITTED_ENTRIES),
         budget,
@@ -71,8 +68,8 @@ def fit_members(
 
 
 def fit_list(
-    counter: Fittable, budget: Budget | None = None, *, missing_is_unasked: bool = False
-) -> dict[str, Ints]:
+    counter: ErrorCounter, budget: Budget | None = None, *, missing_is_unasked: bool = False
+) -> dict[str, IntArray]:
     """Fit the :data:`~votecert.bounds.occam.MEMBERS` on an counter of rows that will not certify them.
 
     Parameters
@@ -116,7 +113,7 @@ def fit_list(
     return {name: whole_numbers(w, d) for name, w in zip(MEMBERS, weights, strict=True)}
 
 
-def whole_numbers(weights: Floats, n_voters: int) -> Ints:
+def whole_numbers(weights: Floats, n_voters: int) -> IntArray:
     """Real weights as whole numbers of votes, the largest a million.
 
     Where no voter has any weight the vote is a constant: then everybody has one vote and is outvoted.
@@ -128,7 +125,7 @@ def whole_numbers(weights: Floats, n_voters: int) -> Ints:
     >>> whole_numbers(np.array([0.0, 0.0, 0.0, 0.1]), n_voters=2).tolist()
     [1, 1, 0, 3]
     """
-    votes: Ints = np.rint(weights / max(weights.max(), np.finfo(np.float64).tiny) * RESOLUTION).astype(
+    votes: IntArray = np.rint(weights / max(weights.max(), np.finfo(np.float64).tiny) * RESOLUTION).astype(
         np.int64
     )
     if votes[:n_voters].any():

@@ -6,31 +6,34 @@ tight the certificate is, never whether it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from votecert.bounds.base import Choice, Evaluation
+from votecert.bounds.base import Bound, Choice, Evaluation, Floats
 from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, whole_choice
 from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
-from votecert.learning._error_counter import Floats, Ints, error_counter
+from votecert.learning._error_counter import error_counter
 from votecert.learning._prior_scores import PriorScores
-from votecert.learning._soft_error_counter import SoftErrorCounter
-from votecert.learning._stacking import Fittable, stacking_weights
+from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
-from votecert.learning.budget import Budget, Callback
+from votecert.learning.base import Learner
+from votecert.learning.budget import Budget
 from votecert.learning.fitted_list import FITTED_ENTRIES, fit_members
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
+from votecert.rows.patterns import IntArray
+from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
-
-Rows = Ballots | Scores
+from votecert.rows.split import SPLIT
+from votecert.rows.tables import in_order
 
 MOST_ENTRIES = 1 << 24
 """Votes that the search looks at; of more, some rows are searched and all of them criterion the best."""
@@ -43,80 +46,136 @@ _FINISHING = 3.0  # what the result takes, in units of the time it takes to make
 _FINALISTS = 12  # votes found on a sample of the rows that are counted on all of them
 
 
-def learn_occam(
-    rows: Ballots | Scores,
-    delta: float,
-    *,
-    bound: Occam | None = None,
-    split: float = 0.25,
-    random_state: int = 0,
-    prior_rows: Ballots | Scores | None = None,
-    fallback: int | None = None,
-    time_budget: float | None = 60.0,
-    callback: Callback | None = None,
-) -> Evaluation:
-    """Find the vote with the smallest ``occam`` certificate.
+@dataclass(frozen=True, kw_only=True)
+class WholeVotes(Learner):
+    """Learn whole-number votes for the bound "occam": a discrete search, and a short list of fitted votes.
 
     Parameters
     ----------
-    rows : Ballots or Scores
-        The certifying rows.
-    delta : float
-        The certificate holds with probability at least 1 - delta.
-    bound : Occam, optional
-        The prior and the mass of the list.
-    split : float, default=0.25
-        Share of the rows on which the list is fitted, if not on ``prior_rows``; 0 means no list.
+    split : float, optional
+        Share of the rows spent on fitting a short list of weighted votes that the other rows certify; 0 turns
+        the list off. By default 0.25, and no list with fewer than 40 rows.
+    prior_votes, prior_y : optional
+        Votes and labels of *other* rows (out-of-bag, out-of-fold) to fit the list on, at no cost in
+        certifying rows; or ballots. With ``scores``, the scores of those rows. A missing vote means that the
+        voter was not asked (as out of bag), unless ``can_abstain=True`` says that voters abstain.
     random_state : int, default=0
         Seed of the split. To be chosen once: trying several until the certificate is small voids it.
-    prior_rows : Ballots or Scores, optional
-        Other rows to fit the list on; then all certifying rows certify it.
-    fallback : int, optional
-        Class index for rows on which nobody votes.
-    time_budget : float, default=60
+    time_budget : float or None, default=60
         Seconds for the search. The result depends on the machine only if they are used up.
-    callback : function, optional
+    callback : callable, optional
         Gets a dictionary now and then: ``stage``, ``iteration``, ``value``, ``seconds``.
-
-    Returns
-    -------
-    Evaluation
-        ``terms.choice`` has the votes; ``details["interrupted"]`` is 1 if the search was cut short by its
-        time budget or by the user, who gets the best vote so far.
 
     Examples
     --------
+    >>> import numpy as np, votecert as vc
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=1000)
     >>> votes = np.where(rng.random((1000, 3)) < [0.95, 0.6, 0.6], y[:, None], 1 - y[:, None])
-    >>> found = learn_occam(Ballots.from_votes(votes, y), delta=0.05)
-    >>> found.terms.choice["votes"], bool(found.risk < 0.1)
-    ([1, 0, 0], True)
+    >>> found = vc.learn(votes, y, method=vc.WholeVotes(split=0.2, time_budget=10))
+    >>> found.weights.tolist(), bool(found.risk < 0.1)
+    ([1.0, 0.0, 0.0], True)
     """
-    if not 0 <= split < 1:
-        raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
-    declared = declared_list(rows, split, random_state, prior_rows)
-    budget = Budget(time_budget, callback)
-    learner = _Learner(rows, delta, bound if bound is not None else Occam(), declared, fallback, budget)
-    # the products are many and small: a second thread costs far more in waiting than it saves
-    with budget.cut_short(), threadpool_limits(limits=1, user_api="blas"):
-        learner.search_whole_votes()
-        learner.fit_list(prior_rows)
-    return budget.marked(learner.result())
 
+    split: float | None = None
+    prior_votes: Any = None
+    prior_y: Any = None
+    time_budget: float | None = 60.0
 
-def declared_list(rows: Rows, split: float, seed: int, prior_rows: Rows | None) -> dict[str, Any]:
-    """How the list is fitted: decided before votes and labels are looked at."""
-    if prior_rows is not None:
-        if (prior_rows.n_voters, prior_rows.n_classes) != (rows.n_voters, rows.n_classes):
-            raise ValueError(
-                f"The other rows have {prior_rows.n_voters} voters and {prior_rows.n_classes} classes, the "
-                f"certifying ones {rows.n_voters} and {rows.n_classes}: both need the same ones."
+    id: ClassVar[str] = "whole-votes"
+    purpose: ClassVar[str] = "whole-number votes and the list of votes that 'occam' fits"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        split = self.split
+        if split is not None and not (isinstance(split, int | float | np.number) and 0 <= split < 1):
+            raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
+        if self.prior_votes is not None and split:
+            raise TypeError(
+                "split= would be ignored here: with prior_votes= the list is fitted on those rows. Leave one "
+                "out."
             )
-        return {"list": "other", "split": 0.0, "seed": 0}
-    if split == 0 or rows.n_rows < FEWEST_ROWS_TO_SPLIT or not rows.can_split(split, seed):
-        return NO_LIST
-    return {"list": "split", "split": float(split), "seed": int(seed)}
+        if isinstance(self.prior_votes, Ballots | Scores):
+            if self.prior_y is not None:
+                raise TypeError("prior_y is in prior_votes already: leave it out.")
+        elif (self.prior_votes is None) != (self.prior_y is None):
+            raise TypeError("prior_votes and prior_y go together.")
+
+    @classmethod
+    def learns(cls, bound: Bound) -> bool:
+        return isinstance(bound, Occam)
+
+    def for_groups(self) -> Self:
+        """Without a list, which would need its own held-out rows in every group, if not on other rows."""
+        if self.prior_votes is not None:
+            return self
+        if self.split:
+            raise TypeError(
+                "split= would be ignored here: with groups= no list of votes is fitted on some rows. Leave "
+                "it out, or give other rows to fit on as prior_votes=."
+            )
+        return replace(self, split=0.0)
+
+    def for_voters(self, names: Sequence[str] | None) -> Self:
+        return replace(self, prior_votes=in_order(self.prior_votes, names))
+
+    def learn(
+        self,
+        rows: Rows,
+        bound: Bound,
+        delta: float,
+        *,
+        prior: Floats | None = None,
+        fallback: int | None = None,
+    ) -> Evaluation:
+        other_rows = self._other_rows(rows)
+        budget = Budget(self.time_budget, self.callback)
+        search = _Search(rows, delta, cast(Occam, bound), self._declared(rows), fallback, budget)
+        # the products are many and small: a second thread costs far more in waiting than it saves
+        with budget.cut_short(), threadpool_limits(limits=1, user_api="blas"):
+            search.search_whole_votes()
+            search.fit_list(other_rows)
+        return budget.marked(search.result())
+
+    def _declared(self, rows: Rows) -> dict[str, Any]:
+        """How the list is fitted: decided before votes and labels are looked at."""
+        if self.prior_votes is not None:
+            return {"list": "other", "split": 0.0, "seed": 0}
+        split = SPLIT if self.split is None else self.split
+        can_split = rows.can_split(split, self.random_state)
+        if self.split and not can_split:
+            raise ValueError(
+                f"split={split!r} is not possible: which rows are which is not known any more. Read them "
+                "with read_ballots(..., split=..., seed=...), or give other rows to fit on as prior_votes=."
+            )
+        if split == 0 or rows.n_rows < FEWEST_ROWS_TO_SPLIT or not can_split:
+            return NO_LIST
+        return {"list": "split", "split": float(split), "seed": int(self.random_state)}
+
+    def _other_rows(self, rows: Rows) -> Rows | None:
+        """The rows that the list is fitted on, with the classes of the certifying rows."""
+        other, soft = self.prior_votes, isinstance(rows, Scores)
+        if other is None:
+            return None
+        if not isinstance(other, Ballots | Scores):
+            read = Scores.from_scores if soft else Ballots.from_votes
+            try:
+                other = read(other, self.prior_y, classes=rows.classes.tolist())
+            except ValueError as error:
+                raise ValueError(
+                    f"In prior_votes and prior_y, which need the same classes: {error}"
+                ) from None
+        if isinstance(other, Scores) != soft or other.classes.tolist() != rows.classes.tolist():
+            raise ValueError(
+                "prior_votes must be of the same kind as the certifying rows and have their classes: read "
+                f"them with classes={rows.classes.tolist()!r}."
+            )
+        if other.n_voters != rows.n_voters:
+            raise ValueError(
+                f"The other rows have {other.n_voters} voters, the certifying ones {rows.n_voters}: both "
+                "need the same ones."
+            )
+        return other
 
 
 def refitted_votes(
@@ -131,14 +190,14 @@ def refitted_votes(
         return None
     with threadpool_limits(limits=1, user_api="blas"):
         members = fit_members(
-            fitting, classes_declared=classes_declared, abstention_declared=abstention_declared
+            fitting, Budget(), classes_declared=classes_declared, abstention_declared=abstention_declared
         )
     return np.asarray(members[choice["member"]], dtype=np.float64) if members else None
 
 
 @dataclass
-class _Learner:
-    """One run of :func:`learn_occam`: what it works on, and what it has found."""
+class _Search:
+    """One run of :class:`WholeVotes`: what it works on, and what it has found."""
 
     rows: Rows
     delta: float
@@ -147,7 +206,7 @@ class _Learner:
     fallback: int | None
     budget: Budget
     found: list[FoundVote] = field(default_factory=list)
-    members: dict[str, Ints] = field(default_factory=dict)
+    members: dict[str, IntArray] = field(default_factory=dict)
     sampled: bool = False
 
     def search_whole_votes(self) -> None:
@@ -156,10 +215,10 @@ class _Learner:
         everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
         self.found.append(FoundVote(everybody, m, 1.0))
         began = self.budget.seconds
-        voters = _error_counter(self.rows, MOST_ENTRIES)
+        voters = error_counter(self.rows, MOST_ENTRIES)
         self.sampled = voters.n_rows < m
-        if self.budget.time_budget is not None:  # to go over all rows takes as long as that, or less
-            self.budget.reserve(_FINISHING * (self.budget.seconds - began))
+        # to go over all rows takes as long as that, or less
+        self.budget.reserve(_FINISHING * (self.budget.seconds - began))
         criterion = Criterion(
             m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows
         )
@@ -172,9 +231,9 @@ class _Learner:
         descent.run(rounded_votes(weights, d), _DESCENTS)
         descent.polish()
 
-    def fit_list(self, prior_rows: Rows | None) -> None:
+    def fit_list(self, other_rows: Rows | None) -> None:
         """Fit the members of the list on the rows that were declared for it."""
-        rows = prior_rows
+        rows = other_rows
         if self.declared["list"] == "split":
             rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
         if rows is not None:
@@ -185,7 +244,8 @@ class _Learner:
                 rows,
                 self.budget,
                 classes_declared=self.rows.classes_declared,
-                missing_is_unasked=prior_rows is not None and not can_abstain,
+                abstention_declared=rows.abstention_declared,
+                missing_is_unasked=other_rows is not None and not can_abstain,
             )
 
     def result(self) -> Evaluation:
@@ -216,7 +276,7 @@ class _Learner:
         risks = clopper_pearson_upper(errors, rows.n_rows, shares)
         return self._evaluate(choices[int(np.argmin(risks))])
 
-    def _choice(self, votes: Ints, member: str | None = None) -> Choice:
+    def _choice(self, votes: IntArray, member: str | None = None) -> Choice:
         d = self.rows.n_voters
         return whole_choice(
             votes[:d], votes[d:], declared=self.declared, member=member, fallback=self.fallback
@@ -229,11 +289,3 @@ class _Learner:
 
     def _log_mass(self, mass: Fraction) -> float:
         return -float(log_of_reciprocal(OUTWARD, Fraction(self.delta) * mass))
-
-
-def _error_counter(rows: Rows, most_entries: int) -> Fittable:
-    return (
-        SoftErrorCounter(rows, most_entries)
-        if isinstance(rows, Scores)
-        else error_counter(rows, most_entries)
-    )

@@ -18,20 +18,18 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from votecert.voters.panels import Member, Panel, SingleVoter
+from votecert.voters.panels import TREES, Member, Panel, SingleVoter
 
 Bag = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 
 # Exact types: a derived class may draw, fit or look in a way of its own.
 ENSEMBLES = (RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier)
-TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
 
 MASKS_ALL_ROWS = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
 """Whether it makes a difference to trees that a feature is missing in rows of weight zero."""

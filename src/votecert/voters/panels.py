@@ -7,9 +7,9 @@ them, on data frames or on the arrays that the ensemble makes of them. Here each
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,24 +37,13 @@ Codes = NDArray[np.unsignedinteger[Any]]
 Floats = NDArray[np.float64]
 Prepare = Callable[[Any], Any]
 
-
-class Member(Protocol):
-    """One or more voters that are asked together."""
-
-    @property
-    def n_voters(self) -> int:
-        """How many voters."""
-
-    def votes(self, X: Any) -> Codes:
-        """Class codes of the panel, shape (m, n_voters)."""
-
-    def scores(self, X: Any) -> Floats:
-        """Class probabilities, shape (m, n_voters, c)."""
+TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
+"""Trees whose ways are known, exact types: a derived class may fit or look in a way of its own."""
 
 
 @dataclass(frozen=True)
 class SingleVoter:
-    """One fitted classifier.
+    """One fitted classifier. It gives votes, class codes of the panel, and scores, class probabilities.
 
     ``own`` are its classes in the order of its probabilities, ``codes`` what they are in the panel.
     ``encoded`` says that it was fitted on codes of the panel's classes, not on labels; ``options`` go
@@ -141,6 +130,9 @@ class StumpVoters:
         return _one_hot(self.votes(X), 2)
 
 
+Member = SingleVoter | StumpVoters
+
+
 @dataclass(frozen=True)
 class Panel:
     """Classes in their fixed order, members, and how rows are made ready for them.
@@ -212,14 +204,8 @@ def _panel_of_forest(forest: RandomForestClassifier | ExtraTreesClassifier) -> P
 
     # Checked once for all trees, as the forest does it: a tree's own check can take as long as its vote.
     trees = [replace(tree, options={"check_input": False}) for tree in _members(forest, encoded=True)]
-    return Panel(forest.classes_, tuple(map(_as_forest_tree, trees)), forest, convert)
-
-
-def _as_forest_tree(voter: SingleVoter) -> SingleVoter:
-    """The voter as a tree, if it is one of scikit-learn's own and not something derived from it."""
-    if type(voter.estimator) not in (DecisionTreeClassifier, ExtraTreeClassifier):
-        return voter
-    return ForestTree(**{each.name: getattr(voter, each.name) for each in fields(voter)})
+    trees = [ForestTree(**vars(tree)) if type(tree.estimator) in TREES else tree for tree in trees]
+    return Panel(forest.classes_, tuple(trees), forest, convert)
 
 
 def _panel_of_list(entries: Sequence[Any]) -> Panel:

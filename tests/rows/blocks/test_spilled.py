@@ -150,7 +150,7 @@ def test_slices_without_a_row_of_the_part_do_no_harm():
 
 @pytest.mark.parametrize("method", ["lbfgs", "adam"])
 def test_smooth_weights_are_learned_on_a_sample_and_certified_on_all_rows(method, monkeypatch):
-    monkeypatch.setattr("votecert.learning.learn.SAMPLE_ENTRIES", 1000 * 12)
+    monkeypatch.setattr("votecert.learning._real_weights.SAMPLE_ENTRIES", 1000 * 12)
     problem = Problem(*drawn(0, 3000, 12, 2), (1000,))
     spilled = read_iterator(problem, memory_budget=BUDGET)
     assert isinstance(spilled, SpilledBallots)

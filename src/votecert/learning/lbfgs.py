@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from votecert.bounds.base import Bound, Evaluation, Floats, UnsupportedProblemError
-from votecert.learning._affordable import affordable, lowest_certificate
+from votecert.bounds.base import Floats
+from votecert.learning._real_weights import RealWeights
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_starts import by_drawn_votes, by_single_errors, promising_subsets
-from votecert.learning.budget import Budget, Callback
-from votecert.rows.ballots import Ballots
+from votecert.learning.base import check_whole
+from votecert.learning.budget import Budget
 
 N_STARTS = 3
 """Starts from which a short descent is made; the best of them gets a long one."""
@@ -43,29 +44,14 @@ SHORT = 12
 """Iterations of a short descent."""
 
 
-def minimise(
-    ballots: Ballots,
-    bound: Bound,
-    delta: float,
-    *,
-    prior: Floats | None = None,
-    random_state: int = 0,
-    time_budget: float | None = None,
-    callback: Callback | None = None,
-    max_iter: int = 200,
-) -> Evaluation:
-    """Find weights with a small bound, on the rows that certify them.
+@dataclass(frozen=True, kw_only=True)
+class LBFGS(RealWeights):
+    """Learn real-valued weights by full-batch descent from many starts: the default for smooth objectives.
 
     Parameters
     ----------
-    ballots : Ballots
-        The certifying rows.
-    bound : Bound
-        A differentiable bound.
-    delta : float
-        The bound holds with probability at least 1 - delta.
-    prior : array of shape (d,), optional
-        Positive numbers fixed without looking at the rows.
+    max_iter : int, default=200
+        Iterations of one descent.
     random_state : int, default=0
         Seed; the same seed gives the same weights.
     time_budget : float, optional
@@ -74,49 +60,40 @@ def minimise(
     callback : callable, optional
         Called after each evaluation with a dictionary: ``iteration``, ``value`` (the smallest so far, not
         rounded outward) and ``seconds``.
-    max_iter : int, default=200
-        Iterations of one descent.
-
-    Returns
-    -------
-    Evaluation
-        The exact, outward rounded bound at the weights that were found. An interrupt from the keyboard
-        ends the search, not the program: the best weights so far are returned.
-        ``details["interrupted"]`` is 1 if the search was cut short, by that or by its budget.
 
     Notes
     -----
-    Weights and K descend together by L-BFGS in the coordinates of :mod:`._coordinates`; margins, offsets and
-    other choices are searched in between. Whatever the search does, the returned number is the bound at the
-    returned weights, which holds for all weights at once.
+    Weights and K descend together by L-BFGS in the coordinates of :mod:`votecert.learning.coordinates`;
+    margins, offsets and other choices are searched in between. Whatever the search does, the returned number
+    is the bound at the returned weights, which holds for all weights at once.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from votecert.bounds import BOUNDS
+    >>> import numpy as np, votecert as vc
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=1000)
     >>> votes = np.where(rng.random((1000, 5)) < [0.9, 0.6, 0.6, 0.6, 0.6], y[:, None], 1 - y[:, None])
-    >>> ballots = Ballots.from_votes(votes, y)
-    >>> found = minimise(ballots, BOUNDS["fo"], delta=0.05)
-    >>> int(np.argmax(found.terms.weights)), 0.2 < found.risk < 0.35
+    >>> found = vc.learn(votes, y, objective="fo", method=vc.LBFGS(max_iter=100))
+    >>> int(found.weights.argmax()), 0.2 < found.risk < 0.35
     (0, True)
     """
-    if problem := bound.problem_with(ballots):
-        raise UnsupportedProblemError(problem)
-    points: list[Point] = []
-    budget = Budget(time_budget, callback, math.inf)
-    # Far from the optimum exponents overflow; such points come out as infinite and are left again.
-    with np.errstate(all="ignore"):
-        rows = affordable(ballots, bound, delta, prior, budget)
-        descent = Descent.on(rows, bound, delta, prior, budget)
-        with budget.cut_short():
-            for point in _improving(descent, np.random.default_rng(random_state), max_iter):
+
+    max_iter: int = 200
+
+    id: ClassVar[str] = "lbfgs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self, "max_iter")
+
+    def search(self, descent: Descent) -> Point:
+        points: list[Point] = []
+        with descent.budget.cut_short():
+            for point in _improving(descent, np.random.default_rng(self.random_state), self.max_iter):
                 points.append(point)
-        if budget.interrupted:
+        if descent.budget.interrupted:
             points.append(descent.best)
-        best = _best(descent, points)
-    return lowest_certificate(ballots, bound, delta, best, prior, budget)
+        return _best(descent, points)
 
 
 def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Iterator[Point]:
@@ -126,7 +103,7 @@ def _improving(descent: Descent, rng: np.random.Generator, max_iter: int) -> Ite
         return
     first = descent.best
     starts = by_single_errors(descent.rows, descent.prior)
-    starts += by_drawn_votes(first.weights, descent.drawn_votes)
+    starts += by_drawn_votes(descent)
     points = _lowest([first, *(descent.at(weights) for weights in starts)], N_STARTS)
     shorter = _lowest([descent.descend(point, SHORT) for point in points], N_STARTS)
     yield from shorter
@@ -156,7 +133,7 @@ def _subset_points(descent: Descent, hints: list[Floats]) -> list[Point]:
         three = descent.at(descent.best_voters(3))
         if descent.judged(three).value > (1 - SAME) * min(1.0, three.value):
             return [alone]
-    subsets = promising_subsets(descent.rows, N_SUBSETS, hints, descent.budget.check)
+    subsets = promising_subsets(descent.rows, N_SUBSETS, hints, descent.budget)
     return [alone, *(descent.judged(descent.at(subset.weights)) for subset in subsets)]
 
 
