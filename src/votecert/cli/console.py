@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from votecert.cli.groups import option
+
+RESULT = "What to do with the result"
+"""Heading of options in the help."""
 
 PATIENCE = 2.0
 """Seconds after which somebody who waits is told what is going on."""
@@ -56,18 +62,22 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     return made
 
 
-def standard_input() -> BinaryIO:
-    """The bytes of standard input."""
+def source_of(votes: str) -> tuple[str, str | BinaryIO]:
+    """How messages call a file of votes, and where it is read from: "-" is standard input."""
+    if votes != "-":
+        return votes, votes
     if sys.stdin is None:
         raise ValueError("Standard input is closed: give the name of a file, or pipe the votes in.")
-    return sys.stdin.buffer
+    return "standard input", sys.stdin.buffer
 
 
+@dataclass(frozen=True)
 class Talk:
-    """Messages on stderr, or silence."""
+    """Messages on stderr, or silence: a group of one option."""
 
-    def __init__(self, quiet: bool) -> None:
-        self.quiet = quiet
+    panel: ClassVar[str] = RESULT
+
+    quiet: bool = option("--quiet", "-q", default=False, help="No messages and no progress on stderr.")
 
     def say(self, text: str) -> None:
         """Print a message (with rich markup)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,11 @@ def rounded_up(risk: float) -> str:
     return rounded_up(risk)
 
 
+def marked(risk: float, is_guarantee: bool) -> str:
+    """A risk in a table, in parentheses if it is no guarantee."""
+    return rounded_up(risk) if is_guarantee else f"[dim]({rounded_up(risk)})[/]"
+
+
 def check_outputs(*paths: str | Path | None) -> None:
     """Refuse files that cannot be written before any work is done."""
     for path in paths:
@@ -49,9 +55,9 @@ def check_outputs(*paths: str | Path | None) -> None:
             check_writable(path)
 
 
-def show_certificate(certificate: Certificate, quiet: bool) -> None:
+def show_certificate(certificate: Certificate, talk: Talk) -> None:
     """The certificate in a few lines; only its number when quiet."""
-    if quiet:
+    if talk.quiet:
         typer.echo(rounded_up(certificate.risk))
         return
     terms, vote = certificate.terms, certificate.predictor
@@ -88,20 +94,20 @@ def _weights_in_words(certificate: Certificate) -> str:
     return f": {said(names, vote.votes)}{start}"
 
 
-def show_table(certificates: CertificateTable, quiet: bool, title: str) -> None:
+def show_table(certificates: CertificateTable, talk: Talk, title: str) -> None:
     """Certificates side by side, by bound or by group."""
     shown = table(certificates.by, "risk", "errors", "note", numbers=("risk", "errors"))
     if certificates.by == "group":
         shown = table("group", "risk", "errors", "rows", numbers=("risk", "errors", "rows"))
     for one in certificates:
-        risk = rounded_up(one.risk) if one.is_guarantee else f"[dim]({rounded_up(one.risk)})[/]"
         note = str(one.terms.n_rows) if certificates.by == "group" else plain(note_on(one))
+        risk = marked(one.risk, one.is_guarantee)
         shown.add_row(plain(getattr(one, certificates.by)), risk, f"{one.empirical_risk:.4f}", note)
     for name, why in certificates.skipped.items():
         shown.add_row(name, "-", "-", plain(_first_sentence(why)))
     data().print(f"[bold]{title}[/]")
     data().print(shown)
-    if not quiet:
+    if not talk.quiet:
         held = "hold together" if certificates.simultaneous else "hold each on its own: look, do not pick"
         data().print(f"Risks {held}; in parentheses: no guarantee here.")
 
@@ -134,17 +140,17 @@ def to_json(certificates: Certificate | Iterable[Certificate]) -> str:
     return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
-def write_json(path: str | None, text: str, talk: Talk) -> None:
-    """Write JSON to a file or to stdout."""
-    if path == STDOUT:
-        typer.echo(text, nl=False)
+def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
+    """Write to a file, if there is to be one, or to stdout."""
+    if path == STDOUT:  # typer.echo would drop escape sequences that are part of a label
+        sys.stdout.write(str(content))
     elif path is not None:
-        write_atomically(path, text)
+        write_atomically(path, content)
         talk.say(f"Wrote {plain(path)}")
 
 
-def write_html(
-    path: Path | None,
+def save_report(
+    path: Path,
     certificate: Certificate,
     talk: Talk,
     *,
@@ -153,14 +159,11 @@ def write_html(
     title: str | None = None,
 ) -> None:
     """Write the report."""
-    if path is None:
-        return
     from votecert.report import to_html
 
     with talk.wait("Writing the report"):
         html = to_html(certificate, votes=rows, table=list(tables), title=title)
-        write_atomically(path, html)
-    talk.say(f"Wrote {plain(path)}")
+    save(path, html, talk)
 
 
 def comparison(certificate: Certificate, rows: Ballots, talk: Talk) -> CertificateTable:

@@ -1,4 +1,4 @@
-"""The commands that take certificates: ``verify``, ``report``."""
+"""``verify``: certificates of a file, checked; the other commands that take certificates check them, too."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import typer
 
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import Code, complain, leave
-from votecert.cli.results import STDOUT, check_outputs, comparison, write_html
-from votecert.cli.rows import RowOptions, read_rows, rows_of_group
-from votecert.rows.files import VoteFile, write_atomically
+from votecert.cli.groups import without
+from votecert.cli.rows import encoding, read_rows, rows_of_group
+from votecert.rows.files import VoteFile
 
 if TYPE_CHECKING:
-    from votecert import Certificate, CertificateTable
+    from votecert import Certificate
 
 LARGEST_CERTIFICATE = 500_000_000
 """Larger files are no certificates."""
+
+CertifiedRowOptions = Annotated[opt.RowOptions, without("classes", "can_abstain")]
+"""The certificate says the rest."""
 
 
 class NotVerifiedError(Exception):
@@ -32,88 +34,38 @@ class NotVerifiedError(Exception):
 
 def verify(
     certificate: opt.CertificateFile,
-    votes: opt.OptionalVotes = None,
-    label: opt.Label = None,
-    group: opt.Group = None,
-    ignore: opt.Ignore = None,
-    no_header: opt.NoHeader = False,
-    quiet: opt.Quiet = False,
+    votes: opt.CertifiedVotes = None,
+    *,
+    row_options: CertifiedRowOptions,
+    talk: Talk,
 ) -> None:
     """Check a certificate that somebody made.
 
     The number is recomputed from the stored statistics in exact arithmetic;
     with VOTES the statistics are recounted too. What cannot be checked is said.
     """
-    talk = Talk(quiet)
     with or_exit(certificate):
-        rows = found = None
+        read: dict[str, Any] | None = None
+        found = None
         for one in load_certificates(certificate):
-            if votes is not None:
-                wanted = _rows_of(one, votes, label, group, ignore, not no_header)
-                if wanted != rows:  # the groups of one file share their rows
-                    rows, found = wanted, read_rows(wanted, talk)
+            # the groups of one file share their rows
+            if votes is not None and (wanted := encoding(one, row_options)) != read:
+                read, found = wanted, read_rows(votes, row_options, talk, **wanted)
             with talk.wait("Verifying"):
                 verdict = check(one, found)
-            if not quiet:
+            if not talk.quiet:
                 name = one.bound if one.group is None else f"{one.bound}, group {one.group}"
                 data().print(f"{plain(name)}: {plain(verdict)}")
                 data().print(plain(one.statement))
 
 
-def report(
-    certificate: opt.CertificateFile,
-    votes: opt.OptionalVotes = None,
-    label: opt.Label = None,
-    group: opt.Group = None,
-    ignore: opt.Ignore = None,
-    no_header: opt.NoHeader = False,
-    bound: Annotated[
-        str | None,
-        typer.Option("--bound", "-b", metavar="ID", help="Which one, if the file holds several bounds."),
-    ] = None,
-    html: Annotated[
-        Path, typer.Option("--html", metavar="FILE", help="The report.", rich_help_panel=opt.RESULT)
-    ] = Path("votecert-report.html"),
-    markdown: Annotated[
-        str | None,
-        typer.Option(
-            "--markdown",
-            metavar="FILE",
-            help="Write a section for a model card instead; - is stdout.",
-            rich_help_panel=opt.RESULT,
-        ),
-    ] = None,
-    title: opt.Title = None,
-    quiet: opt.Quiet = False,
-) -> None:
-    """Turn a certificate into a report to look at, or into a section of a model card.
-
-    It is verified first. With VOTES the report also shows margins, the
-    voters' errors and the other bounds.
-    """
-    talk = Talk(quiet)
-    check_outputs(html if markdown is None else markdown)
-    with or_exit(certificate):
-        certificates = [one for one in load_certificates(certificate) if bound in (None, one.bound)]
+def sound_certificates(path: Path, bound: str | None = None) -> list[Certificate]:
+    """The certificates of a file, by one bound or by any, verified."""
+    with or_exit(path):
+        certificates = [one for one in load_certificates(path) if bound in (None, one.bound)]
         for one in certificates:
             check(one, None)
-    chosen, tables = _chosen(certificates, str(certificate))
-    if markdown is not None:
-        from votecert.report import to_markdown
-
-        text = to_markdown(chosen)
-        if markdown == STDOUT:
-            typer.echo(text, nl=False)
-        else:
-            write_atomically(markdown, text)
-            talk.say(f"Wrote {plain(markdown)}")
-        return
-    rows = None
-    if votes is not None:
-        found = read_rows(_rows_of(chosen, votes, label, group, ignore, not no_header), talk)
-        rows = rows_of_group(chosen, found)
-        tables.append(comparison(chosen, rows, talk))
-    write_html(html, chosen, talk, rows=rows, tables=tables, title=title)
+    return certificates
 
 
 @contextmanager
@@ -163,37 +115,3 @@ def check(certificate: Certificate, found: VoteFile | None) -> str:
     if not verdict:
         raise NotVerifiedError(str(verdict))
     return str(verdict)
-
-
-def _rows_of(
-    certificate: Certificate,
-    votes: str,
-    label: str | None,
-    group: str | None,
-    ignore: list[str] | None,
-    header: bool,
-) -> RowOptions:
-    """How to read the rows that a certificate speaks about: with its classes and its rule for abstentions."""
-    if certificate.group is not None and group is None:
-        raise ValueError(
-            "This is a certificate of one group: say with --group which column names the groups."
-        )
-    return RowOptions(
-        votes,
-        label,
-        None if certificate.group is None else group,
-        ignore or (),
-        list(certificate.predictor.classes),
-        header,
-        certificate.terms.n_outputs > certificate.terms.n_classes,
-    )
-
-
-def _chosen(certificates: list[Certificate], source: str) -> tuple[Certificate, list[CertificateTable]]:
-    """The certificate that a report is about, and tables of the others."""
-    if len(certificates) == 1:
-        return certificates[0], []
-    if certificates and all(one.group is not None for one in certificates):
-        worst = max(certificates, key=lambda one: one.risk)
-        return worst, [vc.CertificateTable(tuple(certificates), "group", simultaneous=True)]
-    raise ValueError(f"{source} holds certificates by several bounds: choose one with --bound.")
