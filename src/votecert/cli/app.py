@@ -54,30 +54,8 @@ def about(
     """
 
 
-add_command(app, demo, "votecert demo --data digits")
-add_command(
-    app,
-    certify,
-    "votecert certify votes.csv --label truth --json certificate.json --html report.html",
-    "votecert certify judges.csv --label human --max-risk 0.1 || echo 'too risky'",
-)
-add_command(app, compare, "votecert compare votes.csv --label truth --weights learn")
-add_command(app, learn, "votecert learn votes.csv --label truth --objective f2 --output weights.csv")
-add_command(
-    app,
-    verify,
-    "votecert verify certificate.json",
-    "votecert verify certificate.json votes.csv --label truth",
-)
-add_command(
-    app,
-    report,
-    "votecert report certificate.json votes.csv --label truth --title 'Spam filter'",
-    "votecert report certificate.json --markdown - >> README.md",
-)
-add_command(app, predict, "votecert predict certificate.json new.csv --output labels.csv")
-add_command(app, bounds, "votecert bounds", "votecert bounds dirichlet")
-add_command(app, plan, "votecert plan --target 0.05 --error 0.03 --voters 10")
+for function in (demo, certify, compare, learn, verify, report, predict, bounds, plan):
+    add_command(app, function)
 app.add_typer(paper.app, name="paper")
 
 ASK_FOR_TEXT = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})

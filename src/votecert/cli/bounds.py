@@ -14,13 +14,23 @@ from votecert.cli.console import data, plain, table
 
 
 def bounds(
-    bound: Annotated[
-        str | None,
-        typer.Argument(metavar="ID", help="Show one of them in full.", autocompletion=opt.complete_bound),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+    bound: Annotated[str | None, typer.Argument(autocompletion=opt.complete_bound)] = None,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """List the bounds, or show one with its reference."""
+    """List the bounds, or show one with its reference.
+
+    Parameters
+    ----------
+    bound : ID
+        Show one of them in full.
+    as_json
+        Print the list as JSON.
+
+    Examples
+    --------
+    votecert bounds
+    votecert bounds dirichlet
+    """
     if bound is not None:
         _show_bound(bound)
         return

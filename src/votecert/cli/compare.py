@@ -8,10 +8,10 @@ import typer
 
 import votecert as vc
 from votecert.cli import options as opt
+from votecert.cli.command import without
 from votecert.cli.console import Talk
-from votecert.cli.groups import without
 from votecert.cli.interruption import learning
-from votecert.cli.results import STDOUT, check_outputs, save, show_table, to_json
+from votecert.cli.results import check_outputs, show
 from votecert.cli.rows import read_rows, vote_of
 
 UNIFORM = opt.VoteOptions(weights="uniform")
@@ -22,30 +22,31 @@ def compare(
     *,
     row_options: Annotated[opt.RowOptions, without("group")],
     vote: Annotated[opt.VoteOptions, without("bound")] = UNIFORM,
-    bounds: Annotated[
-        str | None,
-        typer.Option(metavar="ID,ID,...", help="Which bounds; all by default.", rich_help_panel=opt.VOTE),
-    ] = None,
-    simultaneous: Annotated[
-        bool,
-        typer.Option(
-            "--simultaneous",
-            help="Split delta so that the bounds hold together and the smallest may be picked.",
-            rich_help_panel=opt.VOTE,
-        ),
-    ] = False,
+    bounds: Annotated[str | None, typer.Option(rich_help_panel=opt.VOTE)] = None,
+    simultaneous: Annotated[bool, typer.Option("--simultaneous", rich_help_panel=opt.VOTE)] = False,
     delta: opt.Delta = 0.05,
     learning_options: opt.LearningOptions,
-    json_file: opt.Json = None,
+    result_options: Annotated[opt.ResultOptions, without("html", "title")],
     talk: Talk,
 ) -> None:
     """Evaluate every bound at the same weights.
 
     Each risk holds on its own with probability 1 - delta: the table is for
     looking, unless --simultaneous.
+
+    Parameters
+    ----------
+    bounds : ID,ID,...
+        Which bounds; all by default.
+    simultaneous
+        Split delta so that the bounds hold together and the smallest may be picked.
+
+    Examples
+    --------
+    votecert compare votes.csv --label truth --weights learn
     """
     given = learning_options.given(vote.weights)
-    check_outputs(json_file)
+    check_outputs(result_options)
     found = read_rows(votes, row_options, talk)
     result, interruption = learning(
         vc.compare,
@@ -59,7 +60,5 @@ def compare(
         **vote_of(vote, found),
         **given,
     )
-    if json_file != STDOUT:
-        show_table(result, talk, f"Bounds on the error of the vote, delta {delta:g}")
-    save(json_file, to_json(result), talk)
+    show(result, result_options, talk, f"Bounds on the error of the vote, delta {delta:g}")
     interruption.end(talk, [one.details for one in result])

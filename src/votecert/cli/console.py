@@ -7,17 +7,13 @@ import sys
 import threading
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, BinaryIO, ClassVar, Self
+from typing import Annotated, Any, BinaryIO, Self
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
-
-from votecert.cli.groups import option
-
-RESULT = "What to do with the result"
-"""Heading of options in the help."""
 
 PATIENCE = 2.0
 """Seconds after which somebody who waits is told what is going on."""
@@ -73,11 +69,15 @@ def source_of(votes: str) -> tuple[str, str | BinaryIO]:
 
 @dataclass(frozen=True)
 class Talk:
-    """Messages on stderr, or silence: a group of one option."""
+    """What to do with the result.
 
-    panel: ClassVar[str] = RESULT
+    Attributes
+    ----------
+    quiet
+        No messages and no progress on stderr.
+    """
 
-    quiet: bool = option("--quiet", "-q", default=False, help="No messages and no progress on stderr.")
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False
 
     def say(self, text: str) -> None:
         """Print a message (with rich markup)."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 import votecert as vc
 from votecert.cli import options as opt
+from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.interruption import learning
+from votecert.cli.report import REPORT
 from votecert.cli.results import check_outputs, comparison, marked, percent, rounded_up, save_report
 from votecert.datasets import DATA_SETS, DataSet, load
 from votecert.rows.ballots import Ballots
-
-if TYPE_CHECKING:
-    from votecert import Certificate, CertificateTable
+from votecert.rows.files import VoteFile
 
 NOTES = {
     "occam": "the certificate's bound, without its list of fitted votes",
@@ -26,36 +27,23 @@ NOTES = {
 """What to say on some lines of the comparison."""
 
 
-class Ensemble(NamedTuple):
-    """Voters that were trained on one half of the rows, with their votes on the other half."""
-
-    name: str
-    voters: tuple[str, ...]
-    ballots: Ballots
-
-
 class Certified(NamedTuple):
     """An ensemble, the certificate of its learned vote, and what all bounds say at the same weights."""
 
-    ensemble: Ensemble
-    certificate: Certificate
-    others: CertificateTable
+    ensemble: VoteFile
+    certificate: vc.Certificate
+    others: vc.CertificateTable
 
 
 def demo(
     *,
     name: Annotated[
         str,
-        typer.Option(
-            "--data",
-            metavar="|".join(DATA_SETS),
-            help="Which data set.",
-            autocompletion=lambda: list(DATA_SETS),
-        ),
+        typer.Option("--data", metavar="|".join(DATA_SETS), autocompletion=lambda: list(DATA_SETS)),
     ] = "breast-cancer",
     delta: opt.Delta = 0.05,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the split.")] = 0,
-    html: opt.Report = opt.REPORT,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    result_options: Annotated[opt.ResultOptions, without("json_file", "title")] = REPORT,
     talk: Talk,
 ) -> None:
     """Try everything on a small data set: no arguments, no network.
@@ -63,8 +51,19 @@ def demo(
     Trains the paper's forest, decision stumps and a panel of models on one
     half of the rows, learns weights and certifies them on the other half,
     compares all bounds and writes a report.
+
+    Parameters
+    ----------
+    name
+        Which data set.
+    seed : N
+        Seed of the split.
+
+    Examples
+    --------
+    votecert demo --data digits
     """
-    check_outputs(html)
+    check_outputs(result_options)
     found = load(name)
     talk.say(f"[bold]{found.name}[/]: {found.about}; half of the rows train the voters, the others certify.")
     with talk.wait("Training voters"):
@@ -72,30 +71,31 @@ def demo(
     share = delta / len(ensembles)  # it pays for picking the best of them afterwards
     certified: list[Certified] = []
     for one in ensembles:
-        what = f"Learning weights for the {one.name}"
+        what = f"Learning weights for the {one.source}"
         certificate, _ = learning(vc.certify, what, talk, one.ballots, delta=share, voters=one.voters)
         certified.append(Certified(one, certificate, comparison(certificate, one.ballots, talk)))
     _show(certified, delta)
     best, certificate, others = min(certified, key=lambda one: one.certificate.risk)
     data().print(_meaning(best, certificate, delta))
-    title = f"votecert demo: the {best.name} on {found.name}"
-    save_report(html, certificate, talk, rows=best.ballots, tables=[others], title=title)
+    titled = replace(result_options, title=f"votecert demo: the {best.source} on {found.name}")
+    save_report(titled, certificate, talk, rows=best.ballots, tables=[others])
     talk.say(
         f"The report says {100 * (1 - share):.6g} %: the {len(ensembles)} votes share delta, so that the "
         "best of them may be picked."
     )
 
 
-def train(found: DataSet, seed: int) -> list[Ensemble]:
+def train(found: DataSet, seed: int) -> list[VoteFile]:
     """Train the voters on a random half of the rows and ask them about the other half."""
     order = np.random.default_rng(seed).permutation(len(found.y))
     fitting, certifying = np.array_split(order, 2)
     X, y = found.X[fitting], found.y[fitting]
     classes = np.unique(found.y).tolist()
 
-    def ensemble(name: str, voters: Any, names: Iterable[str]) -> Ensemble:
+    def ensemble(name: str, voters: Any, names: Iterable[str]) -> VoteFile:
         votes = vc.collect_votes(voters, found.X[certifying])
-        return Ensemble(name, tuple(names), Ballots.from_votes(votes, found.y[certifying], classes=classes))
+        ballots = Ballots.from_votes(votes, found.y[certifying], classes=classes)
+        return VoteFile(ballots, tuple(names), None, name)
 
     forest = vc.paper_forest(random_state=seed).fit(X, y)
     trained = [ensemble("forest", forest, (f"tree {i}" for i in range(len(forest.estimators_))))]
@@ -108,20 +108,19 @@ def train(found: DataSet, seed: int) -> list[Ensemble]:
 
 def _models(seed: int) -> list[tuple[str, Any]]:
     """A panel of models as different as possible."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn import linear_model, naive_bayes, neighbors, svm, tree
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-    from sklearn.tree import DecisionTreeClassifier
 
     return [
-        ("logistic regression", make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))),
-        ("support vectors", make_pipeline(StandardScaler(), SVC(random_state=seed))),
-        ("nearest neighbours", make_pipeline(StandardScaler(), KNeighborsClassifier())),
-        ("naive Bayes", GaussianNB()),
-        ("decision tree", DecisionTreeClassifier(min_samples_leaf=3, random_state=seed)),
+        (
+            "logistic regression",
+            make_pipeline(StandardScaler(), linear_model.LogisticRegression(max_iter=1000)),
+        ),
+        ("support vectors", make_pipeline(StandardScaler(), svm.SVC(random_state=seed))),
+        ("nearest neighbours", make_pipeline(StandardScaler(), neighbors.KNeighborsClassifier())),
+        ("naive Bayes", naive_bayes.GaussianNB()),
+        ("decision tree", tree.DecisionTreeClassifier(min_samples_leaf=3, random_state=seed)),
     ]
 
 
@@ -138,7 +137,7 @@ def _show(certified: list[Certified], delta: float) -> None:
     """One line a bound, one column an ensemble, smallest first."""
     from votecert.report.summary import counted_errors
 
-    names = [f"{one.ensemble.name} ({one.ensemble.ballots.n_voters})" for one in certified]
+    names = [f"{one.ensemble.source} ({one.ensemble.ballots.n_voters})" for one in certified]
     shown = table("bound", *names, "", numbers=tuple(names))
     ours = [f"[bold]{rounded_up(one.certificate.risk)}[/]" for one in certified]
     shown.add_row("[bold]certificate[/]", *ours, "[bold]learned and certified on the same rows[/]")
@@ -158,7 +157,7 @@ def _show(certified: list[Certified], delta: float) -> None:
     held = f"confidence {100 * (1 - delta):.6g} %, each line as a whole"
     data().print(f"[bold]The error of the learned votes is at most ... ({held})[/]")
     data().print(shown)
-    moved = [one.ensemble.name for one in certified if any(one.certificate.predictor.offsets)]
+    moved = [one.ensemble.source for one in certified if any(one.certificate.predictor.offsets)]
     if moved:
         data().print(
             f"The learned vote of the {' and the '.join(moved)} gives a class a head start; the bounds below "
@@ -166,7 +165,7 @@ def _show(certified: list[Certified], delta: float) -> None:
         )
 
 
-def _cell(certificate: Certificate, other: Certificate | None) -> str:
+def _cell(certificate: vc.Certificate, other: vc.Certificate | None) -> str:
     from votecert.report.tables import fixed_vote_limit
 
     if other is None:
@@ -176,7 +175,7 @@ def _cell(certificate: Certificate, other: Certificate | None) -> str:
     return marked(risk, other.is_guarantee)
 
 
-def _meaning(ensemble: Ensemble, certificate: Certificate, delta: float) -> str:
+def _meaning(ensemble: VoteFile, certificate: vc.Certificate, delta: float) -> str:
     """What came out, in two sentences."""
     from votecert.report.summary import counted_errors
     from votecert.report.tables import fixed_vote_limit
@@ -187,7 +186,7 @@ def _meaning(ensemble: Ensemble, certificate: Certificate, delta: float) -> str:
     if certificate.fitted_on == "part":
         where = f": its weights were fitted on {n_rows - rows} of {n_rows} rows and certified on the others"
     return (
-        f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(ensemble.name)} errs "
+        f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(ensemble.source)} errs "
         f"on at most [bold]{percent(certificate.risk)}[/] of new rows{where}. A fresh test set, spent on "
         f"nothing but testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with "
         f"{errors} errors on {rows} rows.\n"

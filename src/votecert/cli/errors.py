@@ -54,6 +54,10 @@ SPELLINGS = {
 """Options in the library's messages, and what they are called here; longer ones first."""
 
 
+class NotVerifiedError(Exception):
+    """A certificate that must not be trusted, with the reason."""
+
+
 class Ending:
     """How the command ended: the framework is not trusted to tell (see :func:`votecert.cli.app.run`)."""
 
@@ -91,6 +95,9 @@ def guarding() -> Iterator[None]:
         leave(Code.INTERRUPTED)
     except _OF_THE_FRAMEWORK:
         raise
+    except NotVerifiedError as error:
+        complain(str(error))
+        leave(Code.NOT_VERIFIED)
     except BaseException as error:  # also what libraries do not call an error, such as SystemExit
         if is_about_a_closed_pipe(error):
             leave(Code.PIPE_CLOSED)

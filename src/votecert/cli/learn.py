@@ -11,8 +11,8 @@ import typer
 
 import votecert as vc
 from votecert.cli import options as opt
-from votecert.cli.console import RESULT, Talk, data, plain, table
-from votecert.cli.groups import without
+from votecert.cli.command import without
+from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.interruption import learning
 from votecert.cli.results import STDOUT, check_outputs, percent, save
 from votecert.cli.rows import read_rows
@@ -27,51 +27,34 @@ def learn(
     *,
     row_options: Annotated[opt.RowOptions, without("group")],
     objective: Annotated[
-        str,
-        typer.Option(
-            metavar="ID",
-            help="The bound to minimise, see [bold]votecert bounds[/].",
-            autocompletion=opt.complete_bound,
-            rich_help_panel=opt.VOTE,
-        ),
+        str, typer.Option(autocompletion=opt.complete_bound, rich_help_panel=opt.VOTE)
     ] = "occam",
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="lbfgs|adam",
-            help="For smooth objectives: full-batch descent, the default, or the paper's mini-batches.",
-            rich_help_panel=opt.VOTE,
-        ),
-    ] = None,
+    method: Annotated[str | None, typer.Option(rich_help_panel=opt.VOTE)] = None,
     delta: opt.Delta = 0.05,
     learning_options: opt.LearningOptions,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the weights: csv, json or npy, for --weights FILE.",
-            rich_help_panel=RESULT,
-        ),
-    ] = None,
-    json_file: Annotated[
-        str | None,
-        typer.Option(
-            "--json",
-            metavar="FILE",
-            help="Write weights, offsets and the bound as JSON; - is stdout.",
-            rich_help_panel=RESULT,
-        ),
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", rich_help_panel=opt.RESULT)] = None,
+    result_options: Annotated[opt.ResultOptions, without("html", "title")],
     talk: Talk,
 ) -> None:
     """Find the weights with the smallest bound.
 
     The bound covers that they were learned on these rows. For a certificate
     use [bold]certify[/], which learns as well.
+
+    Parameters
+    ----------
+    objective : ID
+        The bound to minimise, see [bold]votecert bounds[/].
+    method : lbfgs|adam
+        For smooth objectives: full-batch descent, the default, or the paper's mini-batches.
+    output : FILE
+        Write the weights: csv, json or npy, for --weights FILE.
+
+    Examples
+    --------
+    votecert learn votes.csv --label truth --objective f2 --output weights.csv
     """
-    check_outputs(output, json_file)
+    check_outputs(result_options, output)
     if output is not None:
         format_weights(output, np.zeros(0), [])  # refuse a name of the wrong kind before the work
     found = read_rows(votes, row_options, talk)
@@ -87,9 +70,9 @@ def learn(
         "classes": found.ballots.classes.tolist(),
         "offsets": learned.offsets.tolist(),
     }
-    if json_file != STDOUT:
+    if result_options.json_file != STDOUT:
         _show(content, talk)
-    save(json_file, json.dumps(content, indent=2, ensure_ascii=False) + "\n", talk)
+    save(result_options.json_file, json.dumps(content, indent=2, ensure_ascii=False) + "\n", talk)
     if output is not None:
         save(output, format_weights(output, learned.weights, found.voters), talk)
         if learned.offsets.any():

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import typer
 
 import votecert as vc
-from votecert.cli.console import RESULT
 from votecert.cli.errors import complain
-from votecert.cli.groups import option
 from votecert.rows.files.label_book import typed_texts
 
-VOTE = "The vote and its bound"
-"""Heading in the help."""
+VOTE, RESULT = "The vote and its bound", "What to do with the result"
+"""Headings in the help."""
 
 
 def complete_bound(incomplete: str) -> list[tuple[str, str]]:
@@ -44,35 +42,32 @@ def checked_delta(delta: float) -> float:
 
 @dataclass(frozen=True)
 class RowOptions:
-    """What the user says about a file of votes."""
+    """What is in the file.
 
-    panel: ClassVar[str] = "What is in the file"
+    Attributes
+    ----------
+    label : COLUMN
+        Column of the true labels: its name or its position (0, 1, ...; -1 is the last). npz: the name of the
+        array, y by default.
+    group : COLUMN
+        Certify each group of rows that this column names; delta is split over the groups. The label column
+        gives one certificate a class.
+    ignore : COLUMN,...
+        Columns that are no voters. May be repeated.
+    classes : A,B,...
+        All labels there can be, in the order that breaks ties. By default those in the file, sorted.
+    no_header
+        csv: the first line is data already.
+    can_abstain
+        Voters can abstain even if none does in this file. An empty cell is an abstention anyway.
+    """
 
-    label: str | None = option(
-        "--label",
-        "-l",
-        metavar="COLUMN",
-        help="Column of the true labels: its name or its position (0, 1, ...; -1 is the last). npz: the name "
-        "of the array, y by default.",
-    )
-    group: str | None = option(
-        metavar="COLUMN",
-        help="Certify each group of rows that this column names; delta is split over the groups. The label "
-        "column gives one certificate a class.",
-    )
-    ignore: list[str] | None = option(
-        metavar="COLUMN,...", help="Columns that are no voters. May be repeated."
-    )
-    classes: str | None = option(
-        metavar="A,B,...",
-        help="All labels there can be, in the order that breaks ties. By default those in the file, sorted.",
-    )
-    no_header: bool = option("--no-header", default=False, help="csv: the first line is data already.")
-    can_abstain: bool = option(
-        "--can-abstain",
-        default=False,
-        help="Voters can abstain even if none does in this file. An empty cell is an abstention anyway.",
-    )
+    label: Annotated[str | None, typer.Option("--label", "-l")] = None
+    group: str | None = None
+    ignore: list[str] | None = None
+    classes: str | None = None
+    no_header: bool = False
+    can_abstain: bool = False
 
     def declared_classes(self) -> Sequence[Any] | None:
         """The declared classes, as numbers or bools if all of them are."""
@@ -86,59 +81,46 @@ class RowOptions:
 
 @dataclass(frozen=True)
 class VoteOptions:
-    """Which vote is certified, and by which bound."""
+    """The vote and its bound.
 
-    panel: ClassVar[str] = VOTE
+    Attributes
+    ----------
+    weights : learn|uniform|FILE
+        Learn them on these rows, give every voter the same, or read a csv, json or npy file.
+    fixed_in_advance
+        The weights in the file were fixed without looking at these rows: then nothing is tighter than the
+        test-set bound.
+    bound : ID
+        Which bound, see [bold]votecert bounds[/]; 'best' pays for trying three. By default occam for learned
+        weights, dirichlet for a file, test-set for what was fixed in advance.
+    fallback : LABEL
+        Prediction where every voter abstains; without it such rows count as errors.
+    """
 
-    weights: str = option(
-        "--weights",
-        "-w",
-        default="learn",
-        metavar="learn|uniform|FILE",
-        help="Learn them on these rows, give every voter the same, or read a csv, json or npy file.",
-        autocompletion=complete_weights,
-    )
-    fixed_in_advance: bool = option(
-        "--fixed-in-advance",
-        default=False,
-        help="The weights in the file were fixed without looking at these rows: then nothing is tighter than "
-        "the test-set bound.",
-    )
-    bound: str | None = option(
-        "--bound",
-        "-b",
-        metavar="ID",
-        help="Which bound, see [bold]votecert bounds[/]; 'best' pays for trying three. By default occam for "
-        "learned weights, dirichlet for a file, test-set for what was fixed in advance.",
-        autocompletion=complete_bound,
-    )
-    fallback: str | None = option(
-        metavar="LABEL",
-        help="Prediction where every voter abstains; without it such rows count as errors.",
-    )
+    weights: Annotated[str, typer.Option("--weights", "-w", autocompletion=complete_weights)] = "learn"
+    fixed_in_advance: bool = False
+    bound: Annotated[str | None, typer.Option("--bound", "-b", autocompletion=complete_bound)] = None
+    fallback: str | None = None
 
 
 @dataclass(frozen=True)
 class LearningOptions:
-    """How weights are learned."""
+    """The vote and its bound.
 
-    panel: ClassVar[str] = VOTE
+    Attributes
+    ----------
+    seed : N
+        Seed of the split and of random starts, 0 by default. Choose it once: trying seeds voids the
+        guarantee.
+    split : F
+        Share of the rows spent on fitting a short list of weighted votes, 0.25 by default; 0: none.
+    time_budget : SECONDS
+        Stop learning after so many seconds.
+    """
 
-    seed: int | None = option(
-        metavar="N",
-        min=0,
-        help="Seed of the split and of random starts, 0 by default. Choose it once: trying seeds voids the "
-        "guarantee.",
-    )
-    split: float | None = option(
-        metavar="F",
-        min=0.0,
-        max=0.9,
-        help="Share of the rows spent on fitting a short list of weighted votes, 0.25 by default; 0: none.",
-    )
-    time_budget: float | None = option(
-        metavar="SECONDS", min=0.0, help="Stop learning after so many seconds."
-    )
+    seed: Annotated[int | None, typer.Option(min=0)] = None
+    split: Annotated[float | None, typer.Option(min=0.0, max=0.9)] = None
+    time_budget: Annotated[float | None, typer.Option(min=0.0)] = None
 
     def given(self, weights: str = "learn") -> dict[str, Any]:
         """Those that the user gave, as the library calls them; refused where nothing is learned."""
@@ -147,6 +129,25 @@ class LearningOptions:
         if options and weights != "learn":
             raise ValueError("--seed, --split and --time-budget are for --weights learn only.")
         return options
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """What to do with the result.
+
+    Attributes
+    ----------
+    json_file : FILE
+        Write the result as JSON; - is stdout.
+    html : FILE
+        Write a report to look at.
+    title : TEXT
+        What the report is about.
+    """
+
+    json_file: Annotated[str | None, typer.Option("--json")] = None
+    html: Path | None = None
+    title: str | None = None
 
 
 Votes = Annotated[
@@ -174,16 +175,3 @@ Delta = Annotated[
         rich_help_panel=VOTE,
     ),
 ]
-Json = Annotated[
-    str | None,
-    typer.Option(
-        "--json", metavar="FILE", help="Write the certificate as JSON; - is stdout.", rich_help_panel=RESULT
-    ),
-]
-Title = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What the report is about.", rich_help_panel=RESULT)
-]
-Report = Annotated[
-    Path, typer.Option("--html", metavar="FILE", help="Where to write the report.", rich_help_panel=RESULT)
-]
-REPORT = Path("votecert-report.html")

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich import progress
 
 from votecert.cli.command import add_command
 from votecert.cli.console import Talk, data, messages, plain, table
@@ -47,23 +38,14 @@ def about() -> None:
 
 def run_cells(
     *,
-    figure: Annotated[list[str] | None, typer.Option(metavar=FIGURES, help="Which; may be repeated.")] = None,
-    datasets: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Which; all that are at hand by default."),
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Random splits a data set; 5 by default."),
-    ] = None,
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Cells at a time.")] = 2,
-    quick: Annotated[bool, typer.Option("--quick", help="Small data sets and two trials.")] = False,
+    figure: Annotated[list[str] | None, typer.Option(metavar=FIGURES)] = None,
+    datasets: str | None = None,
+    trials: Annotated[int | None, typer.Option(min=1)] = None,
+    jobs: Annotated[int, typer.Option(min=1)] = 2,
+    quick: bool = False,
     results: Results = Path("paper/results"),
     folder: DataFolder = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on."),
-    ] = None,
+    cluster: str | None = None,
     talk: Talk,
 ) -> None:
     """Run every cell that has no result yet.
@@ -72,6 +54,21 @@ def run_cells(
     Stop at any time: finished cells are on disk and are not run again. Votes
     are kept in votecert/votes in the user's cache (XDG_CACHE_HOME, or
     ~/.cache), which may be deleted.
+
+    Parameters
+    ----------
+    figure
+        Which; may be repeated.
+    datasets : A,B,...
+        Which; all that are at hand by default.
+    trials : N
+        Random splits a data set; 5 by default.
+    jobs : N
+        Cells at a time.
+    quick
+        Small data sets and two trials.
+    cluster : ADDRESS
+        Scheduler of a Dask cluster to run on.
     """
     from votecert.paper.cells import FIGURES as ALL
     from votecert.paper.cells import QUICK, plan
@@ -98,12 +95,16 @@ def run_cells(
 def draw_figures(
     *,
     results: Results = Path("paper/results"),
-    output: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where figures, tables and README.md go.")
-    ] = Path("paper"),
+    output: Path = Path("paper"),
     talk: Talk,
 ) -> None:
-    """Draw all figures and write all tables and the README from the results."""
+    """Draw all figures and write all tables and the README from the results.
+
+    Parameters
+    ----------
+    output : FOLDER
+        Where figures, tables and README.md go.
+    """
     from votecert.paper.report import write_report
 
     with talk.wait("Drawing"):
@@ -112,15 +113,21 @@ def draw_figures(
 
 
 def data_sets(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which; all by default.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument()] = None,
     *,
-    download: Annotated[bool, typer.Option("--download", help="Get those that are missing.")] = False,
+    download: bool = False,
     folder: DataFolder = None,
     talk: Talk,
 ) -> None:
-    """Show the data sets of the paper: source, licence, and whether they are at hand."""
+    """Show the data sets of the paper: source, licence, and whether they are at hand.
+
+    Parameters
+    ----------
+    names : [NAME]...
+        Which; all by default.
+    download
+        Get those that are missing.
+    """
     from votecert.paper.catalogue import CATALOGUE, find_entry
     from votecert.paper.load import data_folder, fetch, is_at_hand
 
@@ -150,7 +157,7 @@ def _names(datasets: str | None, folder: Path | None, quick: tuple[str, ...] | N
     return [name for name in CATALOGUE if is_at_hand(name, folder)]
 
 
-def _on(cluster: str | None) -> AbstractContextManager[object]:
+def _on(cluster: str | None) -> Any:
     """Joblib's Dask backend, or nothing."""
     if cluster is None:
         return nullcontext()
@@ -161,19 +168,19 @@ def _on(cluster: str | None) -> AbstractContextManager[object]:
     return parallel_config(backend="dask")
 
 
-def _bar(talk: Talk, *columns: ProgressColumn) -> Progress:
+def _bar(talk: Talk, *columns: progress.ProgressColumn) -> progress.Progress:
     """A bar on a terminal, nothing elsewhere."""
     console = messages()
-    text = TextColumn("{task.description:<40}")
-    return Progress(
-        text, BarColumn(), *columns, console=console, disable=talk.quiet or not console.is_terminal
+    text = progress.TextColumn("{task.description:<40}")
+    return progress.Progress(
+        text, progress.BarColumn(), *columns, console=console, disable=talk.quiet or not console.is_terminal
     )
 
 
 @contextmanager
 def _board(total: int, talk: Talk) -> Iterator[Callable[[str, float], None]]:
     """How far a run has come: a bar on a terminal, a line a cell elsewhere."""
-    columns = (MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (progress.MofNCompleteColumn(), progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
     with _bar(talk, *columns) as bar:
         task = bar.add_task("starting", total=total)
         done = 0
@@ -192,8 +199,8 @@ def _board(total: int, talk: Talk) -> Iterator[Callable[[str, float], None]]:
 @contextmanager
 def _download(talk: Talk) -> Iterator[Callable[[str, int, int | None], None]]:
     """How far a download has come."""
-    with _bar(talk, TextColumn("{task.completed:,.0f} bytes")) as bar:
-        tasks: dict[str, TaskID] = {}
+    with _bar(talk, progress.TextColumn("{task.completed:,.0f} bytes")) as bar:
+        tasks: dict[str, progress.TaskID] = {}
 
         def news(name: str, done: int, total: int | None) -> None:
             if name not in tasks:

@@ -17,22 +17,38 @@ FACTORS = (0.25, 0.5, 1, 2, 4)
 
 
 def plan(
-    target: Annotated[
-        float, typer.Option("--target", "-t", metavar="R", help="The risk that the certificate should reach.")
-    ],
-    error: Annotated[
-        float, typer.Option("--error", "-e", metavar="E", help="The true error that you expect of the vote.")
-    ],
-    voters: Annotated[int, typer.Option("--voters", "-n", metavar="N", min=1, help="Number of voters.")],
-    classes: Annotated[int, typer.Option(metavar="C", min=1, help="Number of classes.")] = 2,
+    target: Annotated[float, typer.Option("--target", "-t")],
+    error: Annotated[float, typer.Option("--error", "-e")],
+    voters: Annotated[int, typer.Option("--voters", "-n", min=1)],
+    classes: Annotated[int, typer.Option(min=1)] = 2,
     delta: opt.Delta = 0.05,
-    fixed: Annotated[
-        bool, typer.Option("--fixed", help="The weights are fixed in advance, not learned on the rows.")
-    ] = False,
-    assurance: Annotated[float, typer.Option(metavar="P", help="Chance that so many rows are enough.")] = 0.5,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the number of rows only.")] = False,
+    fixed: bool = False,
+    assurance: float = 0.5,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
 ) -> None:
-    """Say how many labelled rows a certificate takes."""
+    """Say how many labelled rows a certificate takes.
+
+    Parameters
+    ----------
+    target : R
+        The risk that the certificate should reach.
+    error : E
+        The true error that you expect of the vote.
+    voters : N
+        Number of voters.
+    classes : C
+        Number of classes.
+    fixed
+        The weights are fixed in advance, not learned on the rows.
+    assurance : P
+        Chance that so many rows are enough.
+    quiet
+        Print the number of rows only.
+
+    Examples
+    --------
+    votecert plan --target 0.05 --error 0.03 --voters 10
+    """
     vote = "fixed" if fixed else "learned"
     assumed: dict[str, Any] = {"delta": delta, "vote": vote, "n_classes": classes, "assurance": assurance}
     needed = vc.rows_needed(target, error, voters, **assumed)

@@ -6,19 +6,17 @@ import csv
 import io
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import votecert as vc
 from votecert.cli import options as opt
-from votecert.cli.console import RESULT, Talk, plain, source_of
-from votecert.cli.groups import without
+from votecert.cli.command import without
+from votecert.cli.console import Talk, plain, source_of
 from votecert.cli.results import STDOUT, check_outputs, save
 from votecert.cli.verify import sound_certificates
 from votecert.rows.files import read_new_votes
-
-if TYPE_CHECKING:
-    from votecert import Certificate
 
 HEADER = "prediction"
 
@@ -31,10 +29,7 @@ def predict(
     votes: opt.Votes,
     *,
     rows: Annotated[opt.RowOptions, without("label", "group", "classes", "can_abstain")],
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="csv file; - is stdout.", rich_help_panel=RESULT),
-    ] = STDOUT,
+    output: Annotated[str, typer.Option("--output", "-o", rich_help_panel=opt.RESULT)] = STDOUT,
     talk: Talk,
 ) -> None:
     """Apply the certified vote to new rows.
@@ -43,8 +38,17 @@ def predict(
     certificate is about: its weights, its head start, its rule for ties. The
     voters' columns are found by name and other columns are left out. The
     certificate is verified first.
+
+    Parameters
+    ----------
+    output : FILE
+        csv file; - is stdout.
+
+    Examples
+    --------
+    votecert predict certificate.json new.csv --output labels.csv
     """
-    check_outputs(output)
+    check_outputs(None, output)
     vote = _only_vote(sound_certificates(certificate), certificate)
     name, source = source_of(votes)
     with talk.wait(f"Reading {plain(name)}") as waiting:
@@ -64,7 +68,7 @@ def predict(
     talk.say(f"{len(labels)} rows: {counts}")
 
 
-def _only_vote(certificates: list[Certificate], path: Path) -> Certificate:
+def _only_vote(certificates: list[vc.Certificate], path: Path) -> vc.Certificate:
     """The one vote that all certificates of a file are about; groups share it."""
     if len({one.predictor for one in certificates}) > 1:
         raise ValueError(f"{path} holds certificates about several votes: give a file with one of them.")

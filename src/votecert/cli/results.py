@@ -7,18 +7,15 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 import votecert as vc
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import Code, complain, leave
+from votecert.cli.options import ResultOptions
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import check_writable, write_atomically
-
-if TYPE_CHECKING:
-    from votecert import Certificate, CertificateTable
 
 STDOUT = "-"
 
@@ -48,14 +45,32 @@ def marked(risk: float, is_guarantee: bool) -> str:
     return rounded_up(risk) if is_guarantee else f"[dim]({rounded_up(risk)})[/]"
 
 
-def check_outputs(*paths: str | Path | None) -> None:
+def check_outputs(options: ResultOptions | None, *more: str | Path | None) -> None:
     """Refuse files that cannot be written before any work is done."""
-    for path in paths:
+    named = (options.json_file, options.html) if options is not None else ()
+    for path in (*named, *more):
         if path is not None and str(path) != STDOUT:
             check_writable(path)
 
 
-def show_certificate(certificate: Certificate, talk: Talk) -> None:
+def show(
+    result: vc.Certificate | vc.CertificateTable, options: ResultOptions, talk: Talk, title: str
+) -> None:
+    """Print what was found and write its JSON, which has stdout for itself if it goes there."""
+    to_be_seen = options.json_file != STDOUT
+    if isinstance(result, vc.Certificate):
+        text = result.to_json()
+        if to_be_seen:
+            show_certificate(result, talk)
+    else:
+        listed = [json.loads(one.to_json()) for one in result]
+        text = json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+        if to_be_seen:
+            show_table(result, talk, title)
+    save(options.json_file, text, talk)
+
+
+def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
     """The certificate in a few lines; only its number when quiet."""
     if talk.quiet:
         typer.echo(rounded_up(certificate.risk))
@@ -77,7 +92,7 @@ def show_certificate(certificate: Certificate, talk: Talk) -> None:
     data().print(plain(certificate.statement))
 
 
-def _weights_in_words(certificate: Certificate) -> str:
+def _weights_in_words(certificate: vc.Certificate) -> str:
     """The votes of each voter, and of classes that start with some, if there are few."""
     vote = certificate.predictor
     if len(vote.votes) > SHOWN_VOTERS:
@@ -94,7 +109,7 @@ def _weights_in_words(certificate: Certificate) -> str:
     return f": {said(names, vote.votes)}{start}"
 
 
-def show_table(certificates: CertificateTable, talk: Talk, title: str) -> None:
+def show_table(certificates: vc.CertificateTable, talk: Talk, title: str) -> None:
     """Certificates side by side, by bound or by group."""
     shown = table(certificates.by, "risk", "errors", "note", numbers=("risk", "errors"))
     if certificates.by == "group":
@@ -112,7 +127,7 @@ def show_table(certificates: CertificateTable, talk: Talk, title: str) -> None:
         data().print(f"Risks {held}; in parentheses: no guarantee here.")
 
 
-def note_on(certificate: Certificate) -> str:
+def note_on(certificate: vc.Certificate) -> str:
     """What to know about a line of a comparison."""
     if certificate.origin not in certificate.method.origins:
         told = (
@@ -128,16 +143,8 @@ def _first_sentence(text: str) -> str:
     return text.split(". ")[0].rstrip(".") + "." if text else ""
 
 
-def _mark(certificate: Certificate) -> str:
+def _mark(certificate: vc.Certificate) -> str:
     return "" if certificate.is_guarantee else " [bold red]NOT A GUARANTEE[/]"
-
-
-def to_json(certificates: Certificate | Iterable[Certificate]) -> str:
-    """JSON of one certificate, or a list of several."""
-    if isinstance(certificates, vc.Certificate):
-        return certificates.to_json()
-    listed = [json.loads(one.to_json()) for one in certificates]
-    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
 
 
 def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
@@ -150,23 +157,22 @@ def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
 
 
 def save_report(
-    path: Path,
-    certificate: Certificate,
+    options: ResultOptions,
+    certificate: vc.Certificate,
     talk: Talk,
     *,
-    rows: Ballots | None = None,
-    tables: Sequence[CertificateTable] = (),
-    title: str | None = None,
+    rows: Ballots | None,
+    tables: Sequence[vc.CertificateTable],
 ) -> None:
     """Write the report."""
     from votecert.report import to_html
 
     with talk.wait("Writing the report"):
-        html = to_html(certificate, votes=rows, table=list(tables), title=title)
-    save(path, html, talk)
+        html = to_html(certificate, votes=rows, table=list(tables), title=options.title)
+    save(options.html, html, talk)
 
 
-def comparison(certificate: Certificate, rows: Ballots, talk: Talk) -> CertificateTable:
+def comparison(certificate: vc.Certificate, rows: Ballots, talk: Talk) -> vc.CertificateTable:
     """Every bound at the weights of a certificate, for looking.
 
     The weights are handed over as numbers, so where they come from has to be put back: the test-set bound
@@ -179,7 +185,7 @@ def comparison(certificate: Certificate, rows: Ballots, talk: Talk) -> Certifica
     return replace(found, certificates=tuple(replace(one, origin=certificate.origin) for one in found))
 
 
-def gate(certificates: Iterable[Certificate], max_risk: float | None) -> None:
+def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None:
     """Leave with code 1 if a certified risk is above the limit."""
     if max_risk is None:
         return

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import votecert as vc
 from votecert.cli.console import Talk, plain, source_of
 from votecert.cli.options import RowOptions, VoteOptions
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import VoteFile, read_votes, read_weights
 from votecert.rows.tables import places_of
-
-if TYPE_CHECKING:
-    from votecert import Certificate
 
 MANY_ABSENT = 20
 """So many labels that are never true hint at a column that is no voter."""
@@ -44,7 +42,7 @@ def read_rows(votes: str, options: RowOptions, talk: Talk, **instead: Any) -> Vo
     return found
 
 
-def encoding(certificate: Certificate, options: RowOptions) -> dict[str, Any]:
+def encoding(certificate: vc.Certificate, options: RowOptions) -> dict[str, Any]:
     """How to read the rows that a certificate speaks about: with its classes and its rule for abstentions."""
     if certificate.group is not None and options.group is None:
         raise ValueError(
@@ -57,7 +55,7 @@ def encoding(certificate: Certificate, options: RowOptions) -> dict[str, Any]:
     }
 
 
-def rows_of_group(certificate: Certificate, found: VoteFile) -> Ballots:
+def rows_of_group(certificate: vc.Certificate, found: VoteFile) -> Ballots:
     """The rows that a certificate speaks about, with its voters in their order."""
     rows, voters = found.ballots, certificate.voters
     if voters is not None and found.voters is not None:

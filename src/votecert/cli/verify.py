@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
 import votecert as vc
 from votecert.cli import options as opt
+from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
-from votecert.cli.errors import Code, complain, leave
-from votecert.cli.groups import without
+from votecert.cli.errors import NotVerifiedError
 from votecert.cli.rows import encoding, read_rows, rows_of_group
 from votecert.rows.files import VoteFile
-
-if TYPE_CHECKING:
-    from votecert import Certificate
 
 LARGEST_CERTIFICATE = 500_000_000
 """Larger files are no certificates."""
 
 CertifiedRowOptions = Annotated[opt.RowOptions, without("classes", "can_abstain")]
 """The certificate says the rest."""
-
-
-class NotVerifiedError(Exception):
-    """A certificate that must not be trusted, with the reason."""
 
 
 def verify(
@@ -43,42 +34,35 @@ def verify(
 
     The number is recomputed from the stored statistics in exact arithmetic;
     with VOTES the statistics are recounted too. What cannot be checked is said.
+
+    Examples
+    --------
+    votecert verify certificate.json
+    votecert verify certificate.json votes.csv --label truth
     """
-    with or_exit(certificate):
-        read: dict[str, Any] | None = None
-        found = None
-        for one in load_certificates(certificate):
-            # the groups of one file share their rows
-            if votes is not None and (wanted := encoding(one, row_options)) != read:
-                read, found = wanted, read_rows(votes, row_options, talk, **wanted)
-            with talk.wait("Verifying"):
-                verdict = check(one, found)
-            if not talk.quiet:
-                name = one.bound if one.group is None else f"{one.bound}, group {one.group}"
-                data().print(f"{plain(name)}: {plain(verdict)}")
-                data().print(plain(one.statement))
+    read: dict[str, Any] | None = None
+    found = None
+    for one in load_certificates(certificate):
+        # the groups of one file share their rows
+        if votes is not None and (wanted := encoding(one, row_options)) != read:
+            read, found = wanted, read_rows(votes, row_options, talk, **wanted)
+        with talk.wait("Verifying"):
+            verdict = check(certificate, one, found)
+        if not talk.quiet:
+            name = one.bound if one.group is None else f"{one.bound}, group {one.group}"
+            data().print(f"{plain(name)}: {plain(verdict)}")
+            data().print(plain(one.statement))
 
 
-def sound_certificates(path: Path, bound: str | None = None) -> list[Certificate]:
+def sound_certificates(path: Path, bound: str | None = None) -> list[vc.Certificate]:
     """The certificates of a file, by one bound or by any, verified."""
-    with or_exit(path):
-        certificates = [one for one in load_certificates(path) if bound in (None, one.bound)]
-        for one in certificates:
-            check(one, None)
+    certificates = [one for one in load_certificates(path) if bound in (None, one.bound)]
+    for one in certificates:
+        check(path, one)
     return certificates
 
 
-@contextmanager
-def or_exit(path: Path) -> Iterator[None]:
-    """Leave with the code for it if a certificate does not verify."""
-    try:
-        yield
-    except NotVerifiedError as reason:
-        complain(f"{path}: {reason}")
-        leave(Code.NOT_VERIFIED)
-
-
-def load_certificates(path: Path) -> list[Certificate]:
+def load_certificates(path: Path) -> list[vc.Certificate]:
     """Read the certificates of a file; JSON that is no sound certificate counts as not verified."""
     if path.is_dir() or not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
@@ -91,27 +75,29 @@ def load_certificates(path: Path) -> list[Certificate]:
     listed = content if isinstance(content, list) else [content]
     if not listed:
         raise ValueError(f"{path} holds no certificate.")
-    return [_read(one) for one in listed]
+    return [_read(path, one) for one in listed]
 
 
-def _read(content: Any) -> Certificate:
+def _read(path: Path, content: Any) -> vc.Certificate:
     try:
         certificate = vc.Certificate.from_json(json.dumps(content))
     except Exception as error:
         # Whatever an edited field leads to, it must not look like a sound certificate.
-        raise NotVerifiedError(f"it does not verify: {error}") from None
+        raise NotVerifiedError(f"{path}: it does not verify: {error}") from None
     if not certificate.intact:  # nothing in it is used then, so that no value can do harm
-        raise NotVerifiedError("it does not verify: some field was edited after the certificate was made.")
+        raise NotVerifiedError(
+            f"{path}: it does not verify: some field was edited after the certificate was made."
+        )
     return certificate
 
 
-def check(certificate: Certificate, found: VoteFile | None) -> str:
+def check(path: Path, certificate: vc.Certificate, found: VoteFile | None = None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
     try:
         with np.errstate(all="ignore"):  # the verdict tells, NumPy need not warn
             verdict = certificate.verify(None if found is None else rows_of_group(certificate, found))
     except Exception as error:
-        raise NotVerifiedError(f"it does not verify: {type(error).__name__}: {error}") from None
+        raise NotVerifiedError(f"{path}: it does not verify: {type(error).__name__}: {error}") from None
     if not verdict:
-        raise NotVerifiedError(str(verdict))
+        raise NotVerifiedError(f"{path}: {verdict}")
     return str(verdict)
