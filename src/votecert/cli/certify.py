@@ -9,7 +9,7 @@ import typer
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk
-from votecert.cli.interruption import learning
+from votecert.cli.learning import learning
 from votecert.cli.results import check_outputs, comparison, gate, save_report, show
 from votecert.cli.rows import read_rows, rows_of_group, vote_of
 
@@ -61,6 +61,6 @@ def certify(
         worst = max(made, key=lambda certificate: certificate.risk)
         rows = rows_of_group(worst, found)
         tables = [comparison(worst, rows, talk), *([] if worst is result else [result])]
-        save_report(result_options, worst, talk, rows=rows, tables=tables)
+        save_report(worst, rows, tables, result_options, talk)
     interruption.end(talk, [one.details for one in made])
     gate(made, max_risk)

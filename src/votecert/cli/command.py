@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable
 from copy import copy
 from dataclasses import fields, is_dataclass, replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -70,7 +70,7 @@ def add_command(app: typer.Typer, function: Callable[..., None], name: str | Non
     for one in inspect.signature(function, eval_str=True).parameters.values():
         kind, *left_out = _parts(one.annotation)
         if is_dataclass(kind):
-            group = kind() if one.default is Parameter.empty else one.default  # type: ignore[operator]
+            group: Any = one.default if one.default is not Parameter.empty else cast(Any, kind)()
             options = [option for option in _options(group) if not any(option.name in n for n in left_out)]
             groups[one.name] = group, [option.name for option in options]
             parameters += options
@@ -89,6 +89,7 @@ def add_command(app: typer.Typer, function: Callable[..., None], name: str | Non
     app.command(name, help=described.text, epilog=examples if described.examples else None)(run)
 
 
+@cache
 def _options(group: Any) -> list[Parameter]:
     """One parameter for each field of a group."""
     described, hints = Described.by(type(group)), get_type_hints(type(group), include_extras=True)

@@ -10,7 +10,7 @@ import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk
-from votecert.cli.interruption import learning
+from votecert.cli.learning import learning
 from votecert.cli.results import check_outputs, show
 from votecert.cli.rows import read_rows, vote_of
 

@@ -13,7 +13,7 @@ import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.interruption import learning
+from votecert.cli.learning import learning
 from votecert.cli.report import REPORT
 from votecert.cli.results import check_outputs, comparison, marked, percent, rounded_up, save_report
 from votecert.datasets import DATA_SETS, DataSet, load
@@ -78,7 +78,7 @@ def demo(
     best, certificate, others = min(certified, key=lambda one: one.certificate.risk)
     data().print(_meaning(best, certificate, delta))
     titled = replace(result_options, title=f"votecert demo: the {best.source} on {found.name}")
-    save_report(titled, certificate, talk, rows=best.ballots, tables=[others])
+    save_report(certificate, best.ballots, others, titled, talk)
     talk.say(
         f"The report says {100 * (1 - share):.6g} %: the {len(ensembles)} votes share delta, so that the "
         "best of them may be picked."

@@ -13,7 +13,7 @@ import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.interruption import learning
+from votecert.cli.learning import learning
 from votecert.cli.results import STDOUT, check_outputs, percent, save
 from votecert.cli.rows import read_rows
 from votecert.rows.files import format_weights

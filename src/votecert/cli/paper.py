@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import progress
 
 from votecert.cli.command import add_command
 from votecert.cli.console import Talk, data, messages, plain, table
 from votecert.cli.errors import Guarded
-from votecert.cli.interruption import noticing_interruption
+from votecert.cli.learning import noticing_interruption
 
 app = typer.Typer(cls=Guarded, no_args_is_help=True, rich_markup_mode="rich")
 
@@ -80,11 +78,15 @@ def run_cells(
     cells = plan(figures, names, trials or (2 if quick else 5))
     left = missing(cells, results)
     talk.say(f"{len(cells) - len(left)} of {len(cells)} cells are done; {len(left)} are left.")
-    began = time.perf_counter()
-    with _on(cluster), _board(len(left), talk) as shown, noticing_interruption() as interruption:
+    began, done = time.perf_counter(), 0
+    with _on(cluster), talk.wait("Running") as waiting, noticing_interruption() as interruption:
 
         def news(key: str, seconds: float) -> None:
-            shown(key, seconds)
+            nonlocal done
+            done += not key.endswith("/votes")
+            waiting.advance(done, len(left), f"{done}/{len(left)} {plain(key)}")
+            if not messages().is_terminal:
+                talk.say(f"{done}/{len(left)} {plain(key)} {seconds:.1f} s")
             if interruption.pressed:  # and lost where Python drops exceptions, in a destructor for example
                 raise KeyboardInterrupt
 
@@ -134,8 +136,8 @@ def data_sets(
     entries = [find_entry(name) for name in names or CATALOGUE]
     if download:
         for entry in entries:
-            with _download(talk) as news:
-                fetch(entry.name, folder, news)
+            with talk.wait(f"Getting {entry.name}") as waiting:
+                fetch(entry.name, folder, lambda file, done, total: waiting.advance(done, total, plain(file)))
     shown = table("name", "rows", "features", "classes", "at hand", "source", "licence", numbers=("rows",))
     for entry in entries:
         there = "made by code" if entry.generate else "yes" if is_at_hand(entry.name, folder) else "no"
@@ -166,48 +168,6 @@ def _on(cluster: str | None) -> Any:
 
     Client(cluster)
     return parallel_config(backend="dask")
-
-
-def _bar(talk: Talk, *columns: progress.ProgressColumn) -> progress.Progress:
-    """A bar on a terminal, nothing elsewhere."""
-    console = messages()
-    text = progress.TextColumn("{task.description:<40}")
-    return progress.Progress(
-        text, progress.BarColumn(), *columns, console=console, disable=talk.quiet or not console.is_terminal
-    )
-
-
-@contextmanager
-def _board(total: int, talk: Talk) -> Iterator[Callable[[str, float], None]]:
-    """How far a run has come: a bar on a terminal, a line a cell elsewhere."""
-    columns = (progress.MofNCompleteColumn(), progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
-    with _bar(talk, *columns) as bar:
-        task = bar.add_task("starting", total=total)
-        done = 0
-
-        def news(key: str, seconds: float) -> None:
-            nonlocal done
-            is_cell = not key.endswith("/votes")
-            done += is_cell
-            bar.update(task, advance=int(is_cell), description=plain(key))
-            if not bar.console.is_terminal:
-                talk.say(f"{done}/{total} {plain(key)} {seconds:.1f} s")
-
-        yield news
-
-
-@contextmanager
-def _download(talk: Talk) -> Iterator[Callable[[str, int, int | None], None]]:
-    """How far a download has come."""
-    with _bar(talk, progress.TextColumn("{task.completed:,.0f} bytes")) as bar:
-        tasks: dict[str, progress.TaskID] = {}
-
-        def news(name: str, done: int, total: int | None) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(plain(name), total=total)
-            bar.update(tasks[name], completed=done, total=total)
-
-        yield news
 
 
 add_command(app, run_cells, name="run")

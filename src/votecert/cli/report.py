@@ -55,7 +55,7 @@ def report(
         found = read_rows(votes, row_options, talk, **encoding(chosen, row_options))
         rows = rows_of_group(chosen, found)
         tables.append(comparison(chosen, rows, talk))
-    save_report(result_options, chosen, talk, rows=rows, tables=tables)
+    save_report(chosen, rows, tables, result_options, talk)
 
 
 def _chosen(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -77,10 +78,11 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
         return
     terms, vote = certificate.terms, certificate.predictor
     used = sum(votes > 0 for votes in vote.votes)
+    mark = "" if certificate.is_guarantee else " [bold red]NOT A GUARANTEE[/]"
     shown = table("", "")
     shown.show_header = False
     for name, text in (
-        ("risk", f"[bold]at most {percent(certificate.risk)}[/]" + _mark(certificate)),
+        ("risk", f"[bold]at most {percent(certificate.risk)}[/]{mark}"),
         ("confidence", f"{100 * (1 - certificate.delta):.6g} % (delta {certificate.delta:g})"),
         ("counted", f"{certificate.errors} errors and {certificate.ties} ties on {terms.n_rows} rows"),
         ("vote", f"{used} of {terms.n_voters} voters have weight, {terms.n_classes} classes"),
@@ -111,13 +113,12 @@ def _weights_in_words(certificate: vc.Certificate) -> str:
 
 def show_table(certificates: vc.CertificateTable, talk: Talk, title: str) -> None:
     """Certificates side by side, by bound or by group."""
-    shown = table(certificates.by, "risk", "errors", "note", numbers=("risk", "errors"))
-    if certificates.by == "group":
-        shown = table("group", "risk", "errors", "rows", numbers=("risk", "errors", "rows"))
+    by, last = certificates.by, "rows" if certificates.by == "group" else "note"
+    shown = table(by, "risk", "errors", last, numbers=("risk", "errors", "rows"))
     for one in certificates:
-        note = str(one.terms.n_rows) if certificates.by == "group" else plain(note_on(one))
+        note = str(one.terms.n_rows) if last == "rows" else plain(_note_on(one))
         risk = marked(one.risk, one.is_guarantee)
-        shown.add_row(plain(getattr(one, certificates.by)), risk, f"{one.empirical_risk:.4f}", note)
+        shown.add_row(plain(getattr(one, by)), risk, f"{one.empirical_risk:.4f}", note)
     for name, why in certificates.skipped.items():
         shown.add_row(name, "-", "-", plain(_first_sentence(why)))
     data().print(f"[bold]{title}[/]")
@@ -127,24 +128,17 @@ def show_table(certificates: vc.CertificateTable, talk: Talk, title: str) -> Non
         data().print(f"Risks {held}; in parentheses: no guarantee here.")
 
 
-def note_on(certificate: vc.Certificate) -> str:
+def _note_on(certificate: vc.Certificate) -> str:
     """What to know about a line of a comparison."""
-    if certificate.origin not in certificate.method.origins:
-        told = (
-            "; these were learned."
-            if certificate.origin == "learned"
-            else ": say --fixed-in-advance if these were."
-        )
-        return f"The limit for weights fixed in advance{told}"
-    return _first_sentence(certificate.caveat or certificate.reason or "")
+    if certificate.origin in certificate.method.origins:
+        return _first_sentence(certificate.caveat or certificate.reason or "")
+    learned = certificate.origin == "learned"
+    told = "; these were learned." if learned else ": say --fixed-in-advance if these were."
+    return f"The limit for weights fixed in advance{told}"
 
 
 def _first_sentence(text: str) -> str:
     return text.split(". ")[0].rstrip(".") + "." if text else ""
-
-
-def _mark(certificate: vc.Certificate) -> str:
-    return "" if certificate.is_guarantee else " [bold red]NOT A GUARANTEE[/]"
 
 
 def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
@@ -157,18 +151,13 @@ def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
 
 
 def save_report(
-    options: ResultOptions,
-    certificate: vc.Certificate,
-    talk: Talk,
-    *,
-    rows: Ballots | None,
-    tables: Sequence[vc.CertificateTable],
+    certificate: vc.Certificate, rows: Ballots | None, tables: Any, options: ResultOptions, talk: Talk
 ) -> None:
     """Write the report."""
     from votecert.report import to_html
 
     with talk.wait("Writing the report"):
-        html = to_html(certificate, votes=rows, table=list(tables), title=options.title)
+        html = to_html(certificate, votes=rows, table=tables, title=options.title)
     save(options.html, html, talk)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C while something is learned: the result is complete and valid, and the exit code tells scripts."""
+"""Learning, which Ctrl-C ends: the result is complete and valid, and the exit code tells scripts."""
 
 from __future__ import annotations
 
