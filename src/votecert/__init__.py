@@ -39,9 +39,8 @@ else:
         """The module of each public name, from the lines above: they are read here, and not carried out."""
         import ast
 
-        (block,) = [
-            node for node in ast.parse(__loader__.get_source(__name__)).body if isinstance(node, ast.If)
-        ]
+        tree = ast.parse(__loader__.get_source(__name__))
+        block = next(node for node in tree.body if isinstance(node, ast.If))
         return {alias.name: line.module for line in block.body for alias in line.names}
 
     def __getattr__(name):

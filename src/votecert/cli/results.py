@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +59,14 @@ def show(
     result: vc.Certificate | vc.CertificateTable, options: ResultOptions, talk: Talk, title: str
 ) -> None:
     """Print what was found and write its JSON, which has stdout for itself if it goes there."""
-    to_be_seen = options.json_file != STDOUT
     if isinstance(result, vc.Certificate):
-        text = result.to_json()
-        if to_be_seen:
-            show_certificate(result, talk)
+        text, screen = result.to_json(), partial(show_certificate, result, talk)
     else:
         listed = [json.loads(one.to_json()) for one in result]
         text = json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
-        if to_be_seen:
-            show_table(result, talk, title)
+        screen = partial(show_table, result, talk, title)
+    if options.json_file != STDOUT:
+        screen()
     save(options.json_file, text, talk)
 
 
