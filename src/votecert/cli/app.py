@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
-from votecert.cli import bounds, certify, paper, predict, verify
+from votecert.cli import paper
+from votecert.cli.bounds import bounds
+from votecert.cli.certify import certify
+from votecert.cli.command import add_command
+from votecert.cli.compare import compare
 from votecert.cli.demo import demo
-from votecert.cli.errors import (
-    BUG_REPORT,
-    Code,
-    Ending,
-    Guarded,
-    complain,
-    delivered,
-    is_about_a_closed_pipe,
-    marking_the_end,
-)
+from votecert.cli.errors import BUG_REPORT, Code, Ending, Guarded, complain, delivered, is_about_a_closed_pipe
+from votecert.cli.learn import learn
+from votecert.cli.plan import plan
+from votecert.cli.predict import predict
+from votecert.cli.report import report
+from votecert.cli.verify import verify
 
 app = typer.Typer(
     name="votecert",
@@ -54,39 +54,9 @@ def about(
     """
 
 
-def _example(*lines: str) -> str:
-    return "[bold]Example[/]\n\n" + "\n\n".join(f"  {line}" for line in lines)
-
-
-app.command(epilog=_example("votecert demo --data digits"))(demo)
-app.command(
-    epilog=_example(
-        "votecert certify votes.csv --label truth --json certificate.json --html report.html",
-        "votecert certify judges.csv --label human --max-risk 0.1 || echo 'too risky'",
-    )
-)(certify.certify)
-app.command(epilog=_example("votecert compare votes.csv --label truth --weights learn"))(certify.compare)
-app.command(epilog=_example("votecert learn votes.csv --label truth --objective f2 --output weights.csv"))(
-    certify.learn
-)
-app.command(
-    epilog=_example(
-        "votecert verify certificate.json", "votecert verify certificate.json votes.csv --label truth"
-    )
-)(verify.verify)
-app.command(
-    epilog=_example(
-        "votecert report certificate.json votes.csv --label truth --title 'Spam filter'",
-        "votecert report certificate.json --markdown - >> README.md",
-    )
-)(verify.report)
-app.command(epilog=_example("votecert predict certificate.json new.csv --output labels.csv"))(predict.predict)
-app.command(epilog=_example("votecert bounds", "votecert bounds dirichlet"))(bounds.bounds)
-app.command(epilog=_example("votecert plan --target 0.05 --error 0.03 --voters 10"))(bounds.plan)
+for function in (demo, certify, compare, learn, verify, report, predict, bounds, plan):
+    add_command(app, function)
 app.add_typer(paper.app, name="paper")
-
-
-marking_the_end(app)
 
 ASK_FOR_TEXT = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 """Options that end well without any command."""
@@ -98,7 +68,7 @@ def run() -> int:
     It fails closed: what the framework says counts only if a command says so too. "Done" takes a command that
     came to its end, "too risky" and "not verified" one that ended with just that.
     """
-    Ending.forget()
+    Ending.code = None
     try:
         app(prog_name="votecert")
         code = int(Code.DONE)

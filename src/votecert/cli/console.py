@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self
 
+import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATIENCE = 2.0
 """Seconds after which somebody who waits is told what is going on."""
@@ -56,18 +60,26 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     return made
 
 
-def standard_input() -> BinaryIO:
-    """The bytes of standard input."""
+def source_of(votes: str) -> tuple[str, str | BinaryIO]:
+    """How messages call a file of votes, and where it is read from: "-" is standard input."""
+    if votes != "-":
+        return votes, votes
     if sys.stdin is None:
         raise ValueError("Standard input is closed: give the name of a file, or pipe the votes in.")
-    return sys.stdin.buffer
+    return "standard input", sys.stdin.buffer
 
 
+@dataclass(frozen=True)
 class Talk:
-    """Messages on stderr, or silence."""
+    """What to do with the result.
 
-    def __init__(self, quiet: bool) -> None:
-        self.quiet = quiet
+    Attributes
+    ----------
+    quiet
+        No messages and no progress on stderr.
+    """
+
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False
 
     def say(self, text: str) -> None:
         """Print a message (with rich markup)."""
@@ -93,7 +105,6 @@ class Waiting:
         self._done = False
         self._state: dict[str, Any] = {"description": what, "completed": 0, "total": None}
         self._progress: Progress | None = None
-        self._task = TaskID(0)
 
     def __enter__(self) -> Self:
         if not self._quiet:
@@ -109,9 +120,9 @@ class Waiting:
             if self._progress is not None:
                 self._progress.stop()
 
-    def advance(self, done: int, total: int | None) -> None:
-        """So much of the whole is done."""
-        self._update(completed=done, total=total)
+    def advance(self, done: int, total: int | None, now: str | None = None) -> None:
+        """So much of the whole is done, and this comes now."""
+        self._update(completed=done, total=total, description=now or self._what)
 
     def news(self, report: dict[str, Any]) -> None:
         """What a search has found so far: the callback of ``learn``."""
@@ -122,7 +133,7 @@ class Waiting:
     def _update(self, **state: Any) -> None:
         self._state |= state
         if self._progress is not None:
-            self._progress.update(self._task, **state)
+            self._progress.update(self._progress.task_ids[0], **state)
 
     def _show(self) -> None:
         with self._lock:
@@ -132,8 +143,11 @@ class Waiting:
             if not console.is_terminal:
                 console.print(f"{self._what} ...", soft_wrap=True)
                 return
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            progress = Progress(*columns, console=console, transient=True)
-            self._task = progress.add_task(**self._state)
+            from rich import progress as bars  # only now: the start of the program should not wait for it
+
+            columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.BarColumn())
+            times = (bars.TimeElapsedColumn(), bars.TimeRemainingColumn())
+            progress = bars.Progress(*columns, *times, console=console, transient=True)
+            progress.add_task(**self._state)
             progress.start()
             self._progress = progress

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 import votecert as vc
 from votecert.cli import options as opt
+from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.errors import noticing_interruption
-from votecert.cli.results import check_outputs, comparison, percent, rounded_up, write_html
+from votecert.cli.learning import learning
+from votecert.cli.report import REPORT
+from votecert.cli.results import check_outputs, comparison, marked, percent, rounded_up, save_report
 from votecert.datasets import DATA_SETS, DataSet, load
 from votecert.rows.ballots import Ballots
-
-if TYPE_CHECKING:
-    from votecert import Certificate, CertificateTable
+from votecert.rows.files import VoteFile
 
 NOTES = {
     "occam": "the certificate's bound, without its list of fitted votes",
@@ -27,157 +27,137 @@ NOTES = {
 """What to say on some lines of the comparison."""
 
 
-@dataclass(frozen=True)
-class Electorate:
-    """Voters that were trained on one half of the rows, with their votes on the other half."""
+class Certified(NamedTuple):
+    """An ensemble, the certificate of its learned vote, and what all bounds say at the same weights."""
 
-    name: str
-    voters: tuple[str, ...]
-    ballots: Ballots
+    ensemble: VoteFile
+    certificate: vc.Certificate
+    others: vc.CertificateTable
 
 
 def demo(
+    *,
     name: Annotated[
         str,
-        typer.Option(
-            "--data",
-            metavar="|".join(DATA_SETS),
-            help="Which data set.",
-            autocompletion=lambda: list(DATA_SETS),
-        ),
+        typer.Option("--data", metavar="|".join(DATA_SETS), autocompletion=lambda: list(DATA_SETS)),
     ] = "breast-cancer",
     delta: opt.Delta = 0.05,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the split.")] = 0,
-    html: Annotated[
-        Path,
-        typer.Option("--html", metavar="FILE", help="Where to write the report.", rich_help_panel=opt.RESULT),
-    ] = Path("votecert-report.html"),
-    quiet: opt.Quiet = False,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    result_options: Annotated[opt.ResultOptions, without("json_file", "title")] = REPORT,
+    talk: Talk,
 ) -> None:
     """Try everything on a small data set: no arguments, no network.
 
     Trains the paper's forest, decision stumps and a panel of models on one
     half of the rows, learns weights and certifies them on the other half,
     compares all bounds and writes a report.
+
+    Parameters
+    ----------
+    name
+        Which data set.
+    seed : N
+        Seed of the split.
+
+    Examples
+    --------
+    votecert demo --data digits
     """
-    talk = Talk(quiet)
-    check_outputs(html)
+    check_outputs(result_options)
     found = load(name)
     talk.say(f"[bold]{found.name}[/]: {found.about}; half of the rows train the voters, the others certify.")
     with talk.wait("Training voters"):
-        electorates = train(found, seed)
-    certificates, tables = [], []
-    for electorate in electorates:
-        # Sharing delta pays for picking the best of them afterwards.
-        with noticing_interruption(), talk.wait(f"Learning weights for the {electorate.name}") as waiting:
-            certificates.append(
-                vc.certify(
-                    electorate.ballots,
-                    delta=delta / len(electorates),
-                    voters=electorate.voters,
-                    callback=waiting.news,
-                )
-            )
-        tables.append(comparison(certificates[-1], electorate.ballots, talk))
-    _show(electorates, certificates, tables, delta)
-    best = min(range(len(certificates)), key=lambda i: certificates[i].risk)
-    data().print(_meaning(electorates[best], certificates[best], delta))
-    write_html(
-        html,
-        certificates[best],
-        talk,
-        rows=electorates[best].ballots,
-        tables=[tables[best]],
-        title=f"votecert demo: the {electorates[best].name} on {found.name}",
-    )
+        ensembles = train(found, seed)
+    share = delta / len(ensembles)  # it pays for picking the best of them afterwards
+    certified: list[Certified] = []
+    for one in ensembles:
+        what = f"Learning weights for the {one.source}"
+        certificate, _ = learning(vc.certify, what, talk, one.ballots, delta=share, voters=one.voters)
+        certified.append(Certified(one, certificate, comparison(certificate, one.ballots, talk)))
+    _show(certified, delta)
+    best, certificate, others = min(certified, key=lambda one: one.certificate.risk)
+    data().print(_meaning(best, certificate, delta))
+    titled = replace(result_options, title=f"votecert demo: the {best.source} on {found.name}")
+    save_report(certificate, best.ballots, others, titled, talk)
     talk.say(
-        f"The report says {100 * (1 - delta / len(electorates)):.6g} %: the {len(electorates)} votes share "
-        "delta, so that the best of them may be picked."
+        f"The report says {100 * (1 - share):.6g} %: the {len(ensembles)} votes share delta, so that the "
+        "best of them may be picked."
     )
 
 
-def train(found: DataSet, seed: int) -> list[Electorate]:
+def train(found: DataSet, seed: int) -> list[VoteFile]:
     """Train the voters on a random half of the rows and ask them about the other half."""
     order = np.random.default_rng(seed).permutation(len(found.y))
     fitting, certifying = np.array_split(order, 2)
     X, y = found.X[fitting], found.y[fitting]
     classes = np.unique(found.y).tolist()
-    ensembles: dict[str, tuple[Any, tuple[str, ...]]] = {}
+
+    def ensemble(name: str, voters: Any, names: Iterable[str]) -> VoteFile:
+        votes = vc.collect_votes(voters, found.X[certifying])
+        ballots = Ballots.from_votes(votes, found.y[certifying], classes=classes)
+        return VoteFile(ballots, tuple(names), None, name)
+
     forest = vc.paper_forest(random_state=seed).fit(X, y)
-    ensembles["forest"] = forest, tuple(f"tree {i}" for i in range(len(forest.estimators_)))
+    trained = [ensemble("forest", forest, (f"tree {i}" for i in range(len(forest.estimators_))))]
     if len(classes) == 2:
         stumps = vc.DecisionStumps().fit(X, y)
-        ensembles["stumps"] = stumps, _stump_names(stumps, found.features)
+        trained.append(ensemble("stumps", stumps, _stump_names(stumps, found.features)))
     panel = [(title, model.fit(X, y)) for title, model in _models(seed)]
-    ensembles["panel"] = panel, tuple(title for title, _ in panel)
-    return [
-        Electorate(
-            title,
-            names,
-            Ballots.from_votes(
-                vc.collect_votes(voters, found.X[certifying]), found.y[certifying], classes=classes
-            ),
-        )
-        for title, (voters, names) in ensembles.items()
-    ]
+    return [*trained, ensemble("panel", panel, (title for title, _ in panel))]
 
 
 def _models(seed: int) -> list[tuple[str, Any]]:
     """A panel of models as different as possible."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn import linear_model, naive_bayes, neighbors, svm, tree
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-    from sklearn.tree import DecisionTreeClassifier
 
     return [
-        ("logistic regression", make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))),
-        ("support vectors", make_pipeline(StandardScaler(), SVC(random_state=seed))),
-        ("nearest neighbours", make_pipeline(StandardScaler(), KNeighborsClassifier())),
-        ("naive Bayes", GaussianNB()),
-        ("decision tree", DecisionTreeClassifier(min_samples_leaf=3, random_state=seed)),
+        (
+            "logistic regression",
+            make_pipeline(StandardScaler(), linear_model.LogisticRegression(max_iter=1000)),
+        ),
+        ("support vectors", make_pipeline(StandardScaler(), svm.SVC(random_state=seed))),
+        ("nearest neighbours", make_pipeline(StandardScaler(), neighbors.KNeighborsClassifier())),
+        ("naive Bayes", naive_bayes.GaussianNB()),
+        ("decision tree", tree.DecisionTreeClassifier(min_samples_leaf=3, random_state=seed)),
     ]
 
 
-def _stump_names(stumps: Any, features: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(
+def _stump_names(stumps: Any, features: tuple[str, ...]) -> list[str]:
+    return [
         f"{feature} {sign} {threshold:.4g}"
         for feature, thresholds in zip(features, stumps.thresholds_, strict=True)
         for sign in ("<=", ">")
         for threshold in thresholds
-    )
+    ]
 
 
-def _show(
-    electorates: list[Electorate],
-    certificates: list[Certificate],
-    tables: list[CertificateTable],
-    delta: float,
-) -> None:
-    """One line a bound, one column an electorate, smallest first."""
+def _show(certified: list[Certified], delta: float) -> None:
+    """One line a bound, one column an ensemble, smallest first."""
     from votecert.report.summary import counted_errors
 
-    names = [f"{one.name} ({one.ballots.n_voters})" for one in electorates]
+    names = [f"{one.ensemble.source} ({one.ensemble.ballots.n_voters})" for one in certified]
     shown = table("bound", *names, "", numbers=tuple(names))
-    ours = [f"[bold]{rounded_up(one.risk)}[/]" for one in certificates]
+    ours = [f"[bold]{rounded_up(one.certificate.risk)}[/]" for one in certified]
     shown.add_row("[bold]certificate[/]", *ours, "[bold]learned and certified on the same rows[/]")
-    order = sorted(
-        vc.BOUNDS, key=lambda name: min((t[name].risk for t in tables if _has(t, name)), default=2.0)
-    )
-    for name in order:
-        cells = [_cell(*pair, name) for pair in zip(certificates, tables, strict=True)]
+    compared = [{other.bound: other for other in one.others} for one in certified]
+    smallest = {
+        name: min((others[name].risk for others in compared if name in others), default=2.0)
+        for name in vc.BOUNDS
+    }
+    for name in sorted(smallest, key=smallest.__getitem__):
+        cells = [
+            _cell(one.certificate, others.get(name)) for one, others in zip(certified, compared, strict=True)
+        ]
         note = NOTES.get(name, "" if vc.BOUNDS[name].is_guarantee else "not a guarantee")
         shown.add_row(name, *cells, note)
-    errors = ["/".join(map(str, counted_errors(one))) for one in certificates]
+    errors = ["/".join(map(str, counted_errors(one.certificate))) for one in certified]
     shown.add_row("errors counted", *errors, "rows; fewer where some of them fitted the vote")
     held = f"confidence {100 * (1 - delta):.6g} %, each line as a whole"
     data().print(f"[bold]The error of the learned votes is at most ... ({held})[/]")
     data().print(shown)
-    moved = [
-        one.name for one, made in zip(electorates, certificates, strict=True) if any(made.predictor.offsets)
-    ]
+    moved = [one.ensemble.source for one in certified if any(one.certificate.predictor.offsets)]
     if moved:
         data().print(
             f"The learned vote of the {' and the '.join(moved)} gives a class a head start; the bounds below "
@@ -185,21 +165,17 @@ def _show(
         )
 
 
-def _has(one: CertificateTable, name: str) -> bool:
-    return any(certificate.bound == name for certificate in one)
-
-
-def _cell(certificate: Certificate, others: CertificateTable, name: str) -> str:
+def _cell(certificate: vc.Certificate, other: vc.Certificate | None) -> str:
     from votecert.report.tables import fixed_vote_limit
 
-    if not _has(others, name):
+    if other is None:
         return "-"
     # The limit is about the certified vote itself; the other bounds know its weights only.
-    risk = fixed_vote_limit(certificate) if name == "test-set" else others[name].risk
-    return rounded_up(risk) if others[name].is_guarantee else f"[dim]({rounded_up(risk)})[/]"
+    risk = fixed_vote_limit(certificate) if other.bound == "test-set" else other.risk
+    return marked(risk, other.is_guarantee)
 
 
-def _meaning(electorate: Electorate, certificate: Certificate, delta: float) -> str:
+def _meaning(ensemble: VoteFile, certificate: vc.Certificate, delta: float) -> str:
     """What came out, in two sentences."""
     from votecert.report.summary import counted_errors
     from votecert.report.tables import fixed_vote_limit
@@ -210,7 +186,7 @@ def _meaning(electorate: Electorate, certificate: Certificate, delta: float) -> 
     if certificate.fitted_on == "part":
         where = f": its weights were fitted on {n_rows - rows} of {n_rows} rows and certified on the others"
     return (
-        f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(electorate.name)} errs "
+        f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(ensemble.source)} errs "
         f"on at most [bold]{percent(certificate.risk)}[/] of new rows{where}. A fresh test set, spent on "
         f"nothing but testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with "
         f"{errors} errors on {rows} rows.\n"

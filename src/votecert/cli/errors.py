@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
-from functools import wraps
-from types import FrameType
 from typing import Any, ClassVar, NoReturn
 
 import typer
@@ -43,41 +39,35 @@ _OF_THE_FRAMEWORK: tuple[type[BaseException], ...] = (
 )
 _OF_THE_INPUT = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError)
 
+SPELLINGS = {
+    "classes=[...]": "--classes A,B,... ",
+    "classes=": "--classes",
+    "fixed_in_advance=True": "--fixed-in-advance",
+    "fixed_in_advance": "--fixed-in-advance",
+    "bound='occam'": "--bound occam",
+    "bound='best'": "--bound best",
+    "weights='learn'": "--weights learn",
+    "fallback=": "--fallback",
+    "split=": "--split",
+    "groups=": "--group",
+}
+"""Options in the library's messages, and what they are called here; longer ones first."""
+
+
+class NotVerifiedError(Exception):
+    """A certificate that must not be trusted, with the reason."""
+
 
 class Ending:
     """How the command ended: the framework is not trusted to tell (see :func:`votecert.cli.app.run`)."""
 
     code: ClassVar[int | None] = None
 
-    @classmethod
-    def forget(cls) -> None:
-        """Before a command begins."""
-        cls.code = None
-
 
 def leave(code: Code) -> NoReturn:
     """End the command with this exit code."""
     Ending.code = code
     raise typer.Exit(code)
-
-
-def marking_the_end(app: typer.Typer) -> None:
-    """Let all commands of an app, and of the apps in it, tell that they came to their end."""
-    for command in app.registered_commands:
-        if command.callback is not None:
-            command.callback = _marked(command.callback)
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            marking_the_end(group.typer_instance)
-
-
-def _marked(command: Callable[..., Any]) -> Callable[..., None]:
-    @wraps(command)
-    def run(*arguments: Any, **options: Any) -> None:
-        command(*arguments, **options)
-        Ending.code = Code.DONE
-
-    return run
 
 
 class Guarded(TyperGroup):
@@ -105,6 +95,9 @@ def guarding() -> Iterator[None]:
         leave(Code.INTERRUPTED)
     except _OF_THE_FRAMEWORK:
         raise
+    except NotVerifiedError as error:
+        complain(str(error))
+        leave(Code.NOT_VERIFIED)
     except BaseException as error:  # also what libraries do not call an error, such as SystemExit
         if is_about_a_closed_pipe(error):
             leave(Code.PIPE_CLOSED)
@@ -161,35 +154,6 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
     text = " ".join(str(error).split()) or type(error).__name__
-    text = text.replace("classes=[...]", "--classes A,B,... ")
-    text = re.sub(r"\bfixed_in_advance(=True)?", "--fixed-in-advance", text)
-    return re.sub(r"\b(bound|weights|classes|fallback|split|delta)='?([\w-]*)'?", _as_option, text)
-
-
-def _as_option(found: re.Match[str]) -> str:
-    return f"--{found[1]} {found[2]}".rstrip()
-
-
-class Interruption:
-    """Whether Ctrl-C was pressed while something ran that ends well by itself."""
-
-    pressed = False
-
-
-@contextmanager
-def noticing_interruption() -> Iterator[Interruption]:
-    """Note Ctrl-C: learning then returns the best so far instead of failing, and nobody else would know."""
-    noticed = Interruption()
-    if threading.current_thread() is not threading.main_thread():
-        yield noticed  # Python delivers signals to the main thread only
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        noticed.pressed = True
-        signal.default_int_handler(number, frame)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield noticed
-    finally:
-        signal.signal(signal.SIGINT, before)
+    for in_python, here in SPELLINGS.items():
+        text = text.replace(in_python, here)
+    return text

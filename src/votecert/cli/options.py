@@ -1,16 +1,20 @@
-"""Options that several commands share."""
+"""Options that several commands share: groups of them, and single ones."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import votecert as vc
 from votecert.cli.errors import complain
+from votecert.rows.files.label_book import typed_texts
 
-ROWS, WEIGHTS, RESULT = "What is in the file", "The vote and its bound", "What to do with the result"
+VOTE, RESULT = "The vote and its bound", "What to do with the result"
+"""Headings in the help."""
 
 
 def complete_bound(incomplete: str) -> list[tuple[str, str]]:
@@ -36,6 +40,116 @@ def checked_delta(delta: float) -> float:
     return delta
 
 
+@dataclass(frozen=True)
+class RowOptions:
+    """What is in the file.
+
+    Attributes
+    ----------
+    label : COLUMN
+        Column of the true labels: its name or its position (0, 1, ...; -1 is the last). npz: the name of the
+        array, y by default.
+    group : COLUMN
+        Certify each group of rows that this column names; delta is split over the groups. The label column
+        gives one certificate a class.
+    ignore : COLUMN,...
+        Columns that are no voters. May be repeated.
+    classes : A,B,...
+        All labels there can be, in the order that breaks ties. By default those in the file, sorted.
+    no_header
+        csv: the first line is data already.
+    can_abstain
+        Voters can abstain even if none does in this file. An empty cell is an abstention anyway.
+    """
+
+    label: Annotated[str | None, typer.Option("--label", "-l")] = None
+    group: str | None = None
+    ignore: list[str] | None = None
+    classes: str | None = None
+    no_header: bool = False
+    can_abstain: bool = False
+
+    def declared_classes(self) -> Sequence[Any] | None:
+        """The declared classes, as numbers or bools if all of them are."""
+        if self.classes is None:
+            return None
+        texts = [text.strip() for text in self.classes.split(",")]
+        if "" in texts or len(set(texts)) < len(texts):
+            raise ValueError(f"--classes {self.classes!r} must list different labels, separated by commas.")
+        return typed_texts(texts)
+
+
+@dataclass(frozen=True)
+class VoteOptions:
+    """The vote and its bound.
+
+    Attributes
+    ----------
+    weights : learn|uniform|FILE
+        Learn them on these rows, give every voter the same, or read a csv, json or npy file.
+    fixed_in_advance
+        The weights in the file were fixed without looking at these rows: then nothing is tighter than the
+        test-set bound.
+    bound : ID
+        Which bound, see [bold]votecert bounds[/]; 'best' pays for trying three. By default occam for learned
+        weights, dirichlet for a file, test-set for what was fixed in advance.
+    fallback : LABEL
+        Prediction where every voter abstains; without it such rows count as errors.
+    """
+
+    weights: Annotated[str, typer.Option("--weights", "-w", autocompletion=complete_weights)] = "learn"
+    fixed_in_advance: bool = False
+    bound: Annotated[str | None, typer.Option("--bound", "-b", autocompletion=complete_bound)] = None
+    fallback: str | None = None
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """The vote and its bound.
+
+    Attributes
+    ----------
+    seed : N
+        Seed of the split and of random starts, 0 by default. Choose it once: trying seeds voids the
+        guarantee.
+    split : F
+        Share of the rows spent on fitting a short list of weighted votes, 0.25 by default; 0: none.
+    time_budget : SECONDS
+        Stop learning after so many seconds.
+    """
+
+    seed: Annotated[int | None, typer.Option(min=0)] = None
+    split: Annotated[float | None, typer.Option(min=0.0, max=0.9)] = None
+    time_budget: Annotated[float | None, typer.Option(min=0.0)] = None
+
+    def given(self, weights: str = "learn") -> dict[str, Any]:
+        """Those that the user gave, as the library calls them; refused where nothing is learned."""
+        options = {"random_state": self.seed, "split": self.split, "time_budget": self.time_budget}
+        options = {name: value for name, value in options.items() if value is not None}
+        if options and weights != "learn":
+            raise ValueError("--seed, --split and --time-budget are for --weights learn only.")
+        return options
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """What to do with the result.
+
+    Attributes
+    ----------
+    json_file : FILE
+        Write the result as JSON; - is stdout.
+    html : FILE
+        Write a report to look at.
+    title : TEXT
+        What the report is about.
+    """
+
+    json_file: Annotated[str | None, typer.Option("--json")] = None
+    html: Path | None = None
+    title: str | None = None
+
+
 Votes = Annotated[
     str,
     typer.Argument(
@@ -43,104 +157,12 @@ Votes = Annotated[
         help="csv, tsv, parquet, npz or npy file: a row a case, a column a voter; - reads csv from stdin.",
     ),
 ]
-OptionalVotes = Annotated[
+CertifiedVotes = Annotated[
     str | None,
     typer.Argument(metavar="VOTES", help="The certified rows, to recount the statistics from them."),
 ]
 CertificateFile = Annotated[
     Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written with --json.")
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        "--label",
-        "-l",
-        metavar="COLUMN",
-        help="Column of the true labels: its name or its position (0, 1, ...; -1 is the last). npz: the name "
-        "of the array, y by default.",
-        rich_help_panel=ROWS,
-    ),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        "--group",
-        metavar="COLUMN",
-        help="Certify each group of rows that this column names; delta is split over the groups. The label "
-        "column gives one certificate a class.",
-        rich_help_panel=ROWS,
-    ),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ignore",
-        metavar="COLUMN,...",
-        help="Columns that are no voters. May be repeated.",
-        rich_help_panel=ROWS,
-    ),
-]
-Classes = Annotated[
-    str | None,
-    typer.Option(
-        "--classes",
-        metavar="A,B,...",
-        help="All labels there can be, in the order that breaks ties. By default those in the file, sorted.",
-        rich_help_panel=ROWS,
-    ),
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option("--no-header", help="csv: the first line is data already.", rich_help_panel=ROWS),
-]
-CanAbstain = Annotated[
-    bool,
-    typer.Option(
-        "--can-abstain",
-        help="Voters can abstain even if none does in this file. An empty cell is an abstention anyway.",
-        rich_help_panel=ROWS,
-    ),
-]
-Fallback = Annotated[
-    str | None,
-    typer.Option(
-        "--fallback",
-        metavar="LABEL",
-        help="Prediction where every voter abstains; without it such rows count as errors.",
-        rich_help_panel=WEIGHTS,
-    ),
-]
-Weights = Annotated[
-    str,
-    typer.Option(
-        "--weights",
-        "-w",
-        metavar="learn|uniform|FILE",
-        help="Learn them on these rows, give every voter the same, or read a csv, json or npy file.",
-        autocompletion=complete_weights,
-        rich_help_panel=WEIGHTS,
-    ),
-]
-FixedInAdvance = Annotated[
-    bool,
-    typer.Option(
-        "--fixed-in-advance",
-        help="The weights in the file were fixed without looking at these rows: then nothing is tighter than "
-        "the test-set bound.",
-        rich_help_panel=WEIGHTS,
-    ),
-]
-BoundId = Annotated[
-    str | None,
-    typer.Option(
-        "--bound",
-        "-b",
-        metavar="ID",
-        help="Which bound, see [bold]votecert bounds[/]; 'best' pays for trying three. By default occam for "
-        "learned weights, dirichlet for a file, test-set for what was fixed in advance.",
-        autocompletion=complete_bound,
-        rich_help_panel=WEIGHTS,
-    ),
 ]
 Delta = Annotated[
     float,
@@ -150,67 +172,6 @@ Delta = Annotated[
         metavar="D",
         callback=checked_delta,
         help="The certificate holds with probability 1 - D.",
-        rich_help_panel=WEIGHTS,
+        rich_help_panel=VOTE,
     ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        min=0,
-        help="Seed of the split and of random starts, 0 by default. Choose it once: trying seeds voids the "
-        "guarantee.",
-        rich_help_panel=WEIGHTS,
-    ),
-]
-Split = Annotated[
-    float | None,
-    typer.Option(
-        "--split",
-        metavar="F",
-        min=0.0,
-        max=0.9,
-        help="Share of the rows spent on fitting a short list of weighted votes, 0.25 by default; 0: none.",
-        rich_help_panel=WEIGHTS,
-    ),
-]
-TimeBudget = Annotated[
-    float | None,
-    typer.Option(
-        "--time-budget",
-        metavar="SECONDS",
-        min=0.0,
-        help="Stop learning after so many seconds.",
-        rich_help_panel=WEIGHTS,
-    ),
-]
-Json = Annotated[
-    str | None,
-    typer.Option(
-        "--json", metavar="FILE", help="Write the certificate as JSON; - is stdout.", rich_help_panel=RESULT
-    ),
-]
-Html = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Write a report to look at.", rich_help_panel=RESULT),
-]
-MaxRisk = Annotated[
-    float | None,
-    typer.Option(
-        "--max-risk",
-        metavar="R",
-        min=0.0,
-        max=1.0,
-        help="Exit with code 1 if the certified risk is above R.",
-        rich_help_panel=RESULT,
-    ),
-]
-Title = Annotated[
-    str | None,
-    typer.Option("--title", metavar="TEXT", help="What the report is about.", rich_help_panel=RESULT),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="No messages and no progress on stderr.", rich_help_panel=RESULT),
 ]

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import votecert as vc
 from votecert.cli import options as opt
-from votecert.cli.console import Talk, plain, standard_input
-from votecert.cli.results import STDOUT, check_outputs
-from votecert.cli.verify import check, load_certificates, or_exit
-from votecert.rows.files import read_new_votes, write_atomically
-
-if TYPE_CHECKING:
-    from votecert import Certificate
+from votecert.cli.command import without
+from votecert.cli.console import Talk, plain, source_of
+from votecert.cli.results import STDOUT, check_outputs, save
+from votecert.cli.verify import sound_certificates
+from votecert.rows.files import read_new_votes
 
 HEADER = "prediction"
 
@@ -29,15 +27,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 def predict(
     certificate: opt.CertificateFile,
     votes: opt.Votes,
-    ignore: opt.Ignore = None,
-    no_header: opt.NoHeader = False,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="csv file; - is stdout.", rich_help_panel=opt.RESULT
-        ),
-    ] = STDOUT,
-    quiet: opt.Quiet = False,
+    *,
+    rows: Annotated[opt.RowOptions, without("label", "group", "classes", "can_abstain")],
+    output: Annotated[str, typer.Option("--output", "-o", rich_help_panel=opt.RESULT)] = STDOUT,
+    talk: Talk,
 ) -> None:
     """Apply the certified vote to new rows.
 
@@ -45,32 +38,37 @@ def predict(
     certificate is about: its weights, its head start, its rule for ties. The
     voters' columns are found by name and other columns are left out. The
     certificate is verified first.
+
+    Parameters
+    ----------
+    output : FILE
+        csv file; - is stdout.
+
+    Examples
+    --------
+    votecert predict certificate.json new.csv --output labels.csv
     """
-    talk = Talk(quiet)
-    check_outputs(output)
-    with or_exit(certificate):
-        certificates = load_certificates(certificate)
-        for one in certificates:
-            check(one, None)
-    vote = _only_vote(certificates, certificate)
-    with talk.wait(f"Reading {plain('standard input' if votes == '-' else votes)}") as waiting:
+    check_outputs(None, output)
+    vote = _only_vote(sound_certificates(certificate), certificate)
+    name, source = source_of(votes)
+    with talk.wait(f"Reading {plain(name)}") as waiting:
         codes = read_new_votes(
-            standard_input() if votes == "-" else votes,
+            source,
             vote.predictor.classes,
             vote.terms.n_voters,
             vote.voters,
-            ignore=ignore or (),
-            header=not no_header,
+            ignore=rows.ignore or (),
+            header=not rows.no_header,
             progress=waiting.advance,
         )
     labels = vote.predictor.predict_codes(codes).tolist()
-    _write(output, labels, talk)
+    save(output, _as_csv(labels), talk)
     _warn_of_formulas(labels, talk)
     counts = ", ".join(f"{plain(label)} {n}" for label, n in Counter(labels).most_common(8))
     talk.say(f"{len(labels)} rows: {counts}")
 
 
-def _only_vote(certificates: list[Certificate], path: Path) -> Certificate:
+def _only_vote(certificates: list[vc.Certificate], path: Path) -> vc.Certificate:
     """The one vote that all certificates of a file are about; groups share it."""
     if len({one.predictor for one in certificates}) > 1:
         raise ValueError(f"{path} holds certificates about several votes: give a file with one of them.")
@@ -79,16 +77,12 @@ def _only_vote(certificates: list[Certificate], path: Path) -> Certificate:
     return certificates[0]
 
 
-def _write(output: str, labels: list[Any], talk: Talk) -> None:
+def _as_csv(labels: list[Any]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([HEADER])
     writer.writerows([label] for label in labels)
-    if output == STDOUT:  # typer.echo would drop escape sequences that are part of a label
-        sys.stdout.write(text.getvalue())
-    else:
-        write_atomically(output, text.getvalue())
-        talk.say(f"Wrote {plain(output)}")
+    return text.getvalue()
 
 
 def _warn_of_formulas(labels: list[Any], talk: Talk) -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 
 import votecert as vc
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import Code, complain, leave
+from votecert.cli.options import ResultOptions
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import check_writable, write_atomically
-
-if TYPE_CHECKING:
-    from votecert import Certificate, CertificateTable
 
 STDOUT = "-"
 
@@ -42,24 +42,46 @@ def rounded_up(risk: float) -> str:
     return rounded_up(risk)
 
 
-def check_outputs(*paths: str | Path | None) -> None:
+def marked(risk: float, is_guarantee: bool) -> str:
+    """A risk in a table, in parentheses if it is no guarantee."""
+    return rounded_up(risk) if is_guarantee else f"[dim]({rounded_up(risk)})[/]"
+
+
+def check_outputs(options: ResultOptions | None, *more: str | Path | None) -> None:
     """Refuse files that cannot be written before any work is done."""
-    for path in paths:
+    named = (options.json_file, options.html) if options is not None else ()
+    for path in (*named, *more):
         if path is not None and str(path) != STDOUT:
             check_writable(path)
 
 
-def show_certificate(certificate: Certificate, quiet: bool) -> None:
+def show(
+    result: vc.Certificate | vc.CertificateTable, options: ResultOptions, talk: Talk, title: str
+) -> None:
+    """Print what was found and write its JSON, which has stdout for itself if it goes there."""
+    if isinstance(result, vc.Certificate):
+        text, screen = result.to_json(), partial(show_certificate, result, talk)
+    else:
+        listed = [json.loads(one.to_json()) for one in result]
+        text = json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+        screen = partial(show_table, result, talk, title)
+    if options.json_file != STDOUT:
+        screen()
+    save(options.json_file, text, talk)
+
+
+def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
     """The certificate in a few lines; only its number when quiet."""
-    if quiet:
+    if talk.quiet:
         typer.echo(rounded_up(certificate.risk))
         return
     terms, vote = certificate.terms, certificate.predictor
     used = sum(votes > 0 for votes in vote.votes)
+    mark = "" if certificate.is_guarantee else " [bold red]NOT A GUARANTEE[/]"
     shown = table("", "")
     shown.show_header = False
     for name, text in (
-        ("risk", f"[bold]at most {percent(certificate.risk)}[/]" + _mark(certificate)),
+        ("risk", f"[bold]at most {percent(certificate.risk)}[/]{mark}"),
         ("confidence", f"{100 * (1 - certificate.delta):.6g} % (delta {certificate.delta:g})"),
         ("counted", f"{certificate.errors} errors and {certificate.ties} ties on {terms.n_rows} rows"),
         ("vote", f"{used} of {terms.n_voters} voters have weight, {terms.n_classes} classes"),
@@ -71,7 +93,7 @@ def show_certificate(certificate: Certificate, quiet: bool) -> None:
     data().print(plain(certificate.statement))
 
 
-def _weights_in_words(certificate: Certificate) -> str:
+def _weights_in_words(certificate: vc.Certificate) -> str:
     """The votes of each voter, and of classes that start with some, if there are few."""
     vote = certificate.predictor
     if len(vote.votes) > SHOWN_VOTERS:
@@ -88,82 +110,57 @@ def _weights_in_words(certificate: Certificate) -> str:
     return f": {said(names, vote.votes)}{start}"
 
 
-def show_table(certificates: CertificateTable, quiet: bool, title: str) -> None:
+def show_table(certificates: vc.CertificateTable, talk: Talk, title: str) -> None:
     """Certificates side by side, by bound or by group."""
-    shown = table(certificates.by, "risk", "errors", "note", numbers=("risk", "errors"))
-    if certificates.by == "group":
-        shown = table("group", "risk", "errors", "rows", numbers=("risk", "errors", "rows"))
+    by, last = certificates.by, "rows" if certificates.by == "group" else "note"
+    shown = table(by, "risk", "errors", last, numbers=("risk", "errors", "rows"))
     for one in certificates:
-        risk = rounded_up(one.risk) if one.is_guarantee else f"[dim]({rounded_up(one.risk)})[/]"
-        note = str(one.terms.n_rows) if certificates.by == "group" else plain(note_on(one))
-        shown.add_row(plain(getattr(one, certificates.by)), risk, f"{one.empirical_risk:.4f}", note)
+        note = str(one.terms.n_rows) if last == "rows" else plain(_note_on(one))
+        risk = marked(one.risk, one.is_guarantee)
+        shown.add_row(plain(getattr(one, by)), risk, f"{one.empirical_risk:.4f}", note)
     for name, why in certificates.skipped.items():
         shown.add_row(name, "-", "-", plain(_first_sentence(why)))
     data().print(f"[bold]{title}[/]")
     data().print(shown)
-    if not quiet:
+    if not talk.quiet:
         held = "hold together" if certificates.simultaneous else "hold each on its own: look, do not pick"
         data().print(f"Risks {held}; in parentheses: no guarantee here.")
 
 
-def note_on(certificate: Certificate) -> str:
+def _note_on(certificate: vc.Certificate) -> str:
     """What to know about a line of a comparison."""
-    if certificate.origin not in certificate.method.origins:
-        told = (
-            "; these were learned."
-            if certificate.origin == "learned"
-            else ": say --fixed-in-advance if these were."
-        )
-        return f"The limit for weights fixed in advance{told}"
-    return _first_sentence(certificate.caveat or certificate.reason or "")
+    if certificate.origin in certificate.method.origins:
+        return _first_sentence(certificate.caveat or certificate.reason or "")
+    learned = certificate.origin == "learned"
+    told = "; these were learned." if learned else ": say --fixed-in-advance if these were."
+    return f"The limit for weights fixed in advance{told}"
 
 
 def _first_sentence(text: str) -> str:
     return text.split(". ")[0].rstrip(".") + "." if text else ""
 
 
-def _mark(certificate: Certificate) -> str:
-    return "" if certificate.is_guarantee else " [bold red]NOT A GUARANTEE[/]"
-
-
-def to_json(certificates: Certificate | Iterable[Certificate]) -> str:
-    """JSON of one certificate, or a list of several."""
-    if isinstance(certificates, vc.Certificate):
-        return certificates.to_json()
-    listed = [json.loads(one.to_json()) for one in certificates]
-    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
-
-
-def write_json(path: str | None, text: str, talk: Talk) -> None:
-    """Write JSON to a file or to stdout."""
-    if path == STDOUT:
-        typer.echo(text, nl=False)
+def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
+    """Write to a file, if there is to be one, or to stdout."""
+    if path == STDOUT:  # typer.echo would drop escape sequences that are part of a label
+        sys.stdout.write(str(content))
     elif path is not None:
-        write_atomically(path, text)
+        write_atomically(path, content)
         talk.say(f"Wrote {plain(path)}")
 
 
-def write_html(
-    path: Path | None,
-    certificate: Certificate,
-    talk: Talk,
-    *,
-    rows: Ballots | None = None,
-    tables: Sequence[CertificateTable] = (),
-    title: str | None = None,
+def save_report(
+    certificate: vc.Certificate, rows: Ballots | None, tables: Any, options: ResultOptions, talk: Talk
 ) -> None:
     """Write the report."""
-    if path is None:
-        return
     from votecert.report import to_html
 
     with talk.wait("Writing the report"):
-        html = to_html(certificate, votes=rows, table=list(tables), title=title)
-        write_atomically(path, html)
-    talk.say(f"Wrote {plain(path)}")
+        html = to_html(certificate, votes=rows, table=tables, title=options.title)
+    save(options.html, html, talk)
 
 
-def comparison(certificate: Certificate, rows: Ballots, talk: Talk) -> CertificateTable:
+def comparison(certificate: vc.Certificate, rows: Ballots, talk: Talk) -> vc.CertificateTable:
     """Every bound at the weights of a certificate, for looking.
 
     The weights are handed over as numbers, so where they come from has to be put back: the test-set bound
@@ -176,7 +173,7 @@ def comparison(certificate: Certificate, rows: Ballots, talk: Talk) -> Certifica
     return replace(found, certificates=tuple(replace(one, origin=certificate.origin) for one in found))
 
 
-def gate(certificates: Iterable[Certificate], max_risk: float | None) -> None:
+def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None:
     """Leave with code 1 if a certified risk is above the limit."""
     if max_risk is None:
         return
