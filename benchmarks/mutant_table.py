@@ -597,7 +597,7 @@ MUTANTS = (
         LEVELS,
     ),
     Mutant(
-        "certificate/certificate.py",
+        "certificate/text.py",
         ", rounding=ROUND_CEILING)",
         ")",
         "printed risks are rounded down",

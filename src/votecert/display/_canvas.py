@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from votecert.report.text import visible
+from votecert.certificate.text import visible
 
 BLUE = "#0072B2"
 RED = "#D55E00"

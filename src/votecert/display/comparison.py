@@ -18,7 +18,7 @@ from votecert.display._canvas import (
     new_axes,
     tidy,
 )
-from votecert.report.text import limit
+from votecert.certificate.text import percent
 
 
 @dataclass
@@ -94,7 +94,7 @@ class BoundComparisonDisplay:
             note = "" if certificate.is_guarantee else "  NO GUARANTEE"
             note = "  says nothing" if certificate.risk >= 1 else note
             style = {"color": RED, "fontweight": "bold"} if "NO GUARANTEE" in note else {"color": GREY}
-            ax.text(certificate.risk + 0.02, place, limit(certificate.risk) + note, va="center", **style)
+            ax.text(certificate.risk + 0.02, place, percent(certificate.risk) + note, va="center", **style)
         names = [as_label(getattr(certificate, self.table.by)) for certificate in certificates]
         label_bars(ax, names)
         self._mark_errors(ax)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from votecert.certificate import Certificate, certify
 from votecert.display._canvas import BLUE, GREY, in_percent, new_axes, tidy
 from votecert.report.growth import with_more_rows
-from votecert.report.text import limit
+from votecert.certificate.text import percent
 
 FACTORS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """How many times the rows the projection goes to."""
@@ -141,7 +141,7 @@ class CertificateCurveDisplay:
         )
         ax.axhline(errors, color=GREY, linestyle=":", label=f"errors on the rows: {100 * errors:.3g} %")
         here = (int(self.rows[-1]), float(self.risks[-1]))
-        ax.annotate(limit(here[1]), here, xytext=(6, 8), textcoords="offset points", color=BLUE)
+        ax.annotate(percent(here[1]), here, xytext=(6, 8), textcoords="offset points", color=BLUE)
         ax.set_xscale("log")
         ax.set_ylim(0, min(1.02, 1.15 * float(max(self.risks.max(), self.projected_risks.max()))))
         in_percent(ax.yaxis)

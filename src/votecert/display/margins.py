@@ -11,7 +11,7 @@ import numpy.typing as npt
 from votecert.certificate import Certificate
 from votecert.display._canvas import BLUE, GREY, LIGHT, RED, in_percent, new_axes, tidy
 from votecert.report.margins import margin_cut
-from votecert.report.text import confidence, limit
+from votecert.certificate.text import confidence, percent
 from votecert.rows.tables import in_order
 
 
@@ -117,10 +117,10 @@ class MarginDisplay:
     def _mark(self, ax: Any) -> None:
         certificate = self.certificate
         claim = (
-            f"certified error: at most {limit(certificate.risk)} (confidence {confidence(certificate.delta)})"
+            f"certified error: at most {percent(certificate.risk)} (confidence {confidence(certificate.delta)})"
         )
         if not certificate.is_guarantee:
-            claim = f"NOT A GUARANTEE: error of {limit(certificate.risk)} claimed"
+            claim = f"NOT A GUARANTEE: error of {percent(certificate.risk)} claimed"
         ax.plot([-1, 0], [certificate.risk] * 2, color=RED, linestyle="--", linewidth=1.5)
         ax.plot([0], [certificate.risk], marker="v", markersize=9, color=RED, linestyle="--", label=claim)
         found = f"errors on these rows: {100 * self.errors:.3g} %"

@@ -11,13 +11,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import votecert
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.report import summary, tables
-from votecert.report.charts import SQUARES, curve, histogram, squares
+from votecert.certificate.text import chance, confidence, percent, share, visible
+from votecert.certificate.words import counted_errors, how_they_hold, verdict
+from votecert.report import charts, facts, tables
 from votecert.report.growth import growth
-from votecert.report.margins import Margins, read_margins
-from votecert.report.text import chance, confidence, limit, scalar, share, visible
+from votecert.report.margins import read_margins
 from votecert.rows.files.atomic import write_atomically
 
 if TYPE_CHECKING:
@@ -79,83 +80,34 @@ def to_html(
     given = [table] if isinstance(table, CertificateTable) else list(table or [])
     margins = None if votes is None and y is None else read_margins(certificate, votes, y)
     style, dark, script = (_asset(name) for name in ("report.css", "dark.css", "report.js"))
-    html = (
-        _environment()
-        .get_template("report.html.jinja")
-        .render(
-            certificate=certificate,
-            title=title or "Risk certificate",
-            arithmetic=checked.arithmetic,
-            verdict=summary.verdict(certificate),
-            summary=summary,
-            tables=tables,
-            margins=margins,
-            comparisons=[one for one in given if one.by == "bound"],
-            groupings=[one for one in given if one.by == "group"],
-            more_rows=growth(certificate) if certificate.is_guarantee else [],
-            squares=draw_squares(certificate),
-            histogram=draw_margins,
-            curve=draw_growth,
-            json=embedded_json(certificate),
-            confidence=confidence(certificate.delta),
-            style=style,
-            dark=dark,
-            script=script,
-            policy=_policy(styles=(style, dark), script=script),
-            version=_version(),
-        )
+    template = _environment().get_template("report.html.jinja")
+    html = template.render(
+        certificate=certificate,
+        title=title or "Risk certificate",
+        arithmetic=checked.arithmetic,
+        verdict=verdict(certificate),
+        margins=margins,
+        comparisons=[one for one in given if one.by == "bound"],
+        groupings=[one for one in given if one.by == "group"],
+        more_rows=growth(certificate) if certificate.is_guarantee else [],
+        squares=n_squares(certificate),
+        json=embedded_json(certificate),
+        style=style,
+        dark=dark,
+        script=script,
+        policy=_policy(styles=(style, dark), script=script),
+        version=votecert.__version__,
     )
     if path is not None:
         write_atomically(path, html)
     return html
 
 
-def draw_squares(certificate: Certificate) -> str | None:
-    """The certificate as a picture, where it says something and is large enough to be seen."""
-    whole = next((number for number in SQUARES if certificate.risk * number >= 1), None)
-    if whole is None or certificate.risk >= 1 or not certificate.is_guarantee:
+def n_squares(certificate: Certificate) -> int | None:
+    """How many squares show the certificate, where it says something and is large enough to be seen."""
+    if certificate.risk >= 1 or not certificate.is_guarantee:
         return None
-    errors, rows = summary.counted_errors(certificate)
-    return squares(
-        certificate.risk,
-        errors / rows,
-        whole=whole,
-        name="squares",
-        title=f"{whole:,} squares stand for all new rows",
-        description=(
-            f"{limit(certificate.risk)} of the squares are coloured: no more of the new rows are wrong. "
-            f"The darker ones, {share(errors / rows)}, are the errors counted on the certifying rows."
-        ),
-    )
-
-
-def draw_margins(margins: Margins, certificate: Certificate) -> str:
-    """The chart of margins."""
-    share_counted = share(margins.counted / certificate.terms.n_rows)
-    return histogram(
-        margins.bins,
-        name="margins",
-        title="Rows by the lead of the true class",
-        description=(
-            f"Histogram of {certificate.terms.n_rows:,} rows over leads from -100 % to 100 %. "
-            f"{certificate.errors:,} rows are wrong. {share_counted} of the rows have a lead "
-            f"of at most {share(margins.cut)}. The numbers are in the table below the chart."
-        ),
-        cut=margins.cut,
-    )
-
-
-def draw_growth(certificate: Certificate, points: list[Any]) -> str:
-    """The chart of the certificate over the number of rows."""
-    errors, rows = summary.counted_errors(certificate)
-    return curve(
-        points,
-        name="growth",
-        title="The certificate with more rows at the same error rate",
-        description="; ".join(f"{point.name}: {point.label}" for point in points) + ".",
-        floor=errors / rows,
-        floor_label=f"error rate {share(errors / rows)}",
-    )
+    return next((number for number in charts.SQUARES if certificate.risk * number >= 1), None)
 
 
 def embedded_json(certificate: Certificate) -> dict[str, Any]:
@@ -183,7 +135,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(share=share, chance=chance, scalar=scalar)
+    for function in (share, chance, confidence, percent, charts.across, charts.signed, charts.nice_ceiling):
+        environment.filters[function.__name__] = function
+    for function in (counted_errors, how_they_hold, charts.height, charts.square_path):
+        environment.globals[function.__name__] = function
+    for name in ("HEIGHT", "HEADROOM", "SQUARES", "SIDE"):
+        environment.globals[name] = getattr(charts, name)
+    environment.globals.update(facts=facts, tables=tables)
     return environment
 
 
@@ -204,8 +162,3 @@ def _hash(text: str) -> str:
 def _asset(name: str) -> str:
     return files("votecert.report").joinpath("template", name).read_text("utf-8")
 
-
-def _version() -> str:
-    import votecert
-
-    return votecert.__version__
