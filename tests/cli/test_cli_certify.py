@@ -240,14 +240,14 @@ def test_few_voters_are_listed_with_their_votes(invoke, votes, tmp_path):
     assert "given: alice 50 %, bob 30 %, carol 20 %" in given
 
 
-def test_a_head_start_is_said(invoke, tmp_path):
+def test_offsets_are_said(invoke, tmp_path):
     """The two voters are tied unless the class comes first; it does with a vote of its own."""
     lines = ["a,b,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]
     (tmp_path / "v.csv").write_text("\n".join(lines))
     out = invoke("certify", "v.csv", "--label", "truth", "--json", "c.json").stdout
     offsets = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["offsets"]
     assert offsets[1] > offsets[0] == 0
-    assert f"head start yes {offsets[1]}" in out
+    assert f"offsets yes {offsets[1]}" in out
 
 
 def test_next_to_no_weight_on_a_voter(invoke, votes, tmp_path):

@@ -274,4 +274,3 @@ def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> We
         kind=kind,
         fallback=choice.get("fallback"),
     )
-

@@ -193,5 +193,7 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
         return f"with {origin} weights"
     if len(set(vote.votes)) == 1:
         return "with equal weights"
-    listed = ", ".join(map(str, vote.votes)) if len(vote.votes) <= FEW else f"{sum(vote.votes):,} votes in all"
+    listed = (
+        ", ".join(map(str, vote.votes)) if len(vote.votes) <= FEW else f"{sum(vote.votes):,} votes in all"
+    )
     return f"with the {origin} weights rounded to whole numbers: {listed}"

@@ -35,6 +35,7 @@ from votecert.classifier.rows import (
     where_to_learn,
 )
 from votecert.rows.ballots import Ballots
+from votecert.rows.read import KnownWeights
 from votecert.rows.scores import Scores
 from votecert.voters.collect import collect_scores, collect_votes, out_of_bag_votes, voter_classes
 
@@ -298,9 +299,10 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         other = single_bound(self.bound)
         if other is None or other.posterior is not None:
             common["prior"] = learning.get("prior")
+        learned = KnownWeights(found.weights, "learned")
         interrupted = found.details["interrupted"]
-        found = certify(rows, weights=found.weights, bound=self.bound, **common)
-        return replace(found, origin="learned", details={**found.details, "interrupted": interrupted})
+        found = certify(rows, weights=learned, bound=self.bound, **common)
+        return replace(found, details={**found.details, "interrupted": interrupted})
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Fit parameters go to the ensemble."""

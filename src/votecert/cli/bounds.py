@@ -12,7 +12,7 @@ import typer
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import data, plain, table
-from votecert.cli.results import rounded_up
+from votecert.cli.results import percent
 
 FACTORS = (0.25, 0.5, 1, 2, 4)
 """Numbers of rows shown, as multiples of those needed."""
@@ -106,7 +106,7 @@ def plan(
     shown = table("rows", "certificate at most", numbers=("rows", "certificate at most"))
     for amount, risk in zip(amounts, risks, strict=True):
         style = "bold" if amount == needed else None
-        shown.add_row(f"{amount:,}", rounded_up(float(risk)), style=style)
+        shown.add_row(f"{amount:,}", percent(float(risk)), style=style)
     data().print(shown)
     data().print(
         f"{needed:,} labelled rows certify a risk of at most {target:g} with confidence "

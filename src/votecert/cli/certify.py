@@ -248,7 +248,7 @@ def learn(
         talk.say(f"Wrote {plain(output)}")
         if learned.offsets.any():
             talk.say(
-                "[yellow]Note:[/] this vote also has constant votes for some classes, which a file of "
+                "[yellow]Note:[/] this vote also has offsets for some classes, which a file of "
                 "weights does not hold; certify --weights learn certifies it whole."
             )
     _end_interrupted(interruption.pressed, talk, [learned.evaluation.details])

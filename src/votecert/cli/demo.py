@@ -13,7 +13,7 @@ import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import noticing_interruption
-from votecert.cli.results import check_outputs, comparison, percent, rounded_up, write_html
+from votecert.cli.results import check_outputs, comparison, percent, write_html
 from votecert.datasets import DATA_SETS, DataSet, load
 from votecert.rows.ballots import Ballots
 
@@ -157,11 +157,11 @@ def _show(
     delta: float,
 ) -> None:
     """One line a bound, one column an electorate, smallest first."""
-    from votecert.report.summary import counted_errors
+    from votecert.certificate.words import errors_of_rows
 
     names = [f"{one.name} ({one.ballots.n_voters})" for one in electorates]
     shown = table("bound", *names, "", numbers=tuple(names))
-    ours = [f"[bold]{rounded_up(one.risk)}[/]" for one in certificates]
+    ours = [f"[bold]{percent(one.risk)}[/]" for one in certificates]
     shown.add_row("[bold]certificate[/]", *ours, "[bold]learned and certified on the same rows[/]")
     order = sorted(
         vc.BOUNDS, key=lambda name: min((t[name].risk for t in tables if _has(t, name)), default=2.0)
@@ -170,8 +170,7 @@ def _show(
         cells = [_cell(*pair, name) for pair in zip(certificates, tables, strict=True)]
         note = NOTES.get(name, "" if vc.BOUNDS[name].is_guarantee else "not a guarantee")
         shown.add_row(name, *cells, note)
-    errors = ["/".join(map(str, counted_errors(one))) for one in certificates]
-    shown.add_row("errors counted", *errors, "rows; fewer where some of them fitted the vote")
+    shown.add_row("errors counted", *map(errors_of_rows, certificates), "fewer where some fitted the vote")
     held = f"confidence {100 * (1 - delta):.6g} %, each line as a whole"
     data().print(f"[bold]The error of the learned votes is at most ... ({held})[/]")
     data().print(shown)
@@ -180,7 +179,7 @@ def _show(
     ]
     if moved:
         data().print(
-            f"The learned vote of the {' and the '.join(moved)} gives a class a head start; the bounds below "
+            f"The learned vote of the {' and the '.join(moved)} gives a class an offset; the bounds below "
             "test-set are compared at the weights alone."
         )
 
@@ -196,22 +195,24 @@ def _cell(certificate: Certificate, others: CertificateTable, name: str) -> str:
         return "-"
     # The limit is about the certified vote itself; the other bounds know its weights only.
     risk = fixed_vote_limit(certificate) if name == "test-set" else others[name].risk
-    return rounded_up(risk) if others[name].is_guarantee else f"[dim]({rounded_up(risk)})[/]"
+    return percent(risk) if others[name].is_guarantee else f"[dim]({percent(risk)})[/]"
 
 
 def _meaning(electorate: Electorate, certificate: Certificate, delta: float) -> str:
     """What came out, in two sentences."""
-    from votecert.report.summary import counted_errors
+    from votecert.certificate.words import counted_errors, errors_of_rows
     from votecert.report.tables import fixed_vote_limit
 
-    errors, rows = counted_errors(certificate)
+    _, rows = counted_errors(certificate)
     n_rows = certificate.terms.n_rows
-    where = f", although its weights were learned on the very {n_rows} rows that certify it"
+    where = f", although its weights were learned on the very {n_rows:,} rows that certify it"
     if certificate.fitted_on == "part":
-        where = f": its weights were fitted on {n_rows - rows} of {n_rows} rows and certified on the others"
+        where = (
+            f": its weights were fitted on {n_rows - rows:,} of {n_rows:,} rows and certified on the others"
+        )
     return (
         f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(electorate.name)} errs "
         f"on at most [bold]{percent(certificate.risk)}[/] of new rows{where}. A fresh test set, spent on "
         f"nothing but testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with "
-        f"{errors} errors on {rows} rows.\n"
+        f"{errors_of_rows(certificate)} wrong.\n"
     )

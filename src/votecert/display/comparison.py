@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from votecert.certificate import Certificate, CertificateTable, compare
+from votecert.certificate import Certificate, CertificateTable, compare, compare_at
+from votecert.certificate.text import percent
 from votecert.display._canvas import (
     BLUE,
     GREY,
@@ -18,7 +19,6 @@ from votecert.display._canvas import (
     new_axes,
     tidy,
 )
-from votecert.certificate.text import percent
 
 
 @dataclass
@@ -63,19 +63,9 @@ class BoundComparisonDisplay:
     ) -> Self:
         """Compare bounds for the weights of a certificate, on its own rows.
 
-        Bounds are about the weights only, without the constant votes that "occam" may have added.
+        Bounds are about the weights only, without the offsets that "occam" may have added.
         """
-        own = {
-            "weights": certificate.weights,
-            "delta": certificate.delta,
-            "classes": list(certificate.predictor.classes),
-            "voters": certificate.voters,
-        }
-        table = compare(votes, y, **{**own, **options})
-        # weights that were learned on these rows look given once they are numbers
-        same = tuple(replace(other, origin=certificate.origin) for other in table)
-        ordered = sorted(same, key=lambda other: (not other.is_guarantee, other.risk))
-        return cls.from_table(replace(table, certificates=tuple(ordered)), ax=ax)
+        return cls.from_table(compare_at(certificate, votes, y, **options), ax=ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:

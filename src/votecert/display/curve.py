@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate, certify
+from votecert.certificate.text import percent
 from votecert.display._canvas import BLUE, GREY, in_percent, new_axes, tidy
 from votecert.report.growth import with_more_rows
-from votecert.certificate.text import percent
 
 FACTORS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """How many times the rows the projection goes to."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate
+from votecert.certificate.text import confidence, percent
 from votecert.display._canvas import BLUE, GREY, LIGHT, RED, in_percent, new_axes, tidy
 from votecert.report.margins import margin_cut
-from votecert.certificate.text import confidence, percent
 from votecert.rows.tables import in_order
 
 
@@ -116,9 +116,7 @@ class MarginDisplay:
 
     def _mark(self, ax: Any) -> None:
         certificate = self.certificate
-        claim = (
-            f"certified error: at most {percent(certificate.risk)} (confidence {confidence(certificate.delta)})"
-        )
+        claim = f"certified error: at most {percent(certificate.risk)} (confidence {confidence(certificate.delta)})"
         if not certificate.is_guarantee:
             claim = f"NOT A GUARANTEE: error of {percent(certificate.risk)} claimed"
         ax.plot([-1, 0], [certificate.risk] * 2, color=RED, linestyle="--", linewidth=1.5)

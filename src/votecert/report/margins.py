@@ -100,7 +100,9 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[Floats, Boo
     else:
         counted = rows.vote_totals(vote.votes, vote.offsets)
         wrong = winners(counted, vote.fallback) != rows.labels
-        if margin_cut(certificate) > 0:  # the bound's own margin, in which abstaining is a class that can lead
+        if (
+            margin_cut(certificate) > 0
+        ):  # the bound's own margin, in which abstaining is a class that can lead
             return 2 * rows.margins(certificate.terms.weights), wrong
         totals = counted.astype(np.float64)
     places = np.arange(len(totals))

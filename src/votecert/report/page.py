@@ -135,12 +135,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (share, chance, confidence, percent, charts.across, charts.signed, charts.nice_ceiling):
-        environment.filters[function.__name__] = function
-    for function in (counted_errors, how_they_hold, charts.height, charts.square_path):
-        environment.globals[function.__name__] = function
-    for name in ("HEIGHT", "HEADROOM", "SQUARES", "SIDE"):
+    for name in ("across", "signed", "nice_ceiling"):
+        environment.filters[name] = getattr(charts, name)
+    for name in ("HEIGHT", "HEADROOM", "SQUARES", "SIDE", "height", "square_path"):
         environment.globals[name] = getattr(charts, name)
+    environment.filters.update(share=share, chance=chance, confidence=confidence, percent=percent)
+    environment.globals.update(counted_errors=counted_errors, how_they_hold=how_they_hold)
     environment.globals.update(facts=facts, tables=tables)
     return environment
 
@@ -161,4 +161,3 @@ def _hash(text: str) -> str:
 @cache
 def _asset(name: str) -> str:
     return files("votecert.report").joinpath("template", name).read_text("utf-8")
-

@@ -97,7 +97,7 @@ def axis(values: Iterable[float | None]) -> float:
 
 
 def comparison(table: CertificateTable, certificate: Certificate) -> list[Compared]:
-    """One line a bound or group, smallest first as in the table; the certificate itself is among the bounds."""
+    """One line a bound or group; among the bounds there is the certificate itself, in its place."""
     if table.by == "group":
         return [Compared(other, str(other.group), False, _remarks(other)) for other in table]
     listed = [_beside(_with_origin(other, certificate), certificate) for other in table]
@@ -108,7 +108,7 @@ def comparison(table: CertificateTable, certificate: Certificate) -> list[Compar
 
 
 def _with_origin(other: Certificate, certificate: Certificate) -> Certificate:
-    """A certificate from a user's table; of its own weights the reported one knows better where they come from."""
+    """A certificate of a given table: where the reported weights come from, the reported one knows better."""
     unsaid = other.origin == "given" or certificate.origin == "learned"
     if unsaid and _same(other.weights, certificate.weights):
         return replace(other, origin=certificate.origin)
