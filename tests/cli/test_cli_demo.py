@@ -29,7 +29,9 @@ def test_no_arguments(run, tmp_path):
     counted = re.findall(r"(\d+) of (\d+)", line(out, "errors counted"))
     assert len(limits) == len(counted) == 3
     for limit, (errors, rows) in zip(limits, counted, strict=True):
-        assert 0 <= float(limit) / 100 - beta.ppf(1 - 0.05 / 3, int(errors) + 1, int(rows) - int(errors)) <= 1e-4
+        assert (
+            0 <= float(limit) / 100 - beta.ppf(1 - 0.05 / 3, int(errors) + 1, int(rows) - int(errors)) <= 1e-4
+        )
 
 
 def line(out, name):

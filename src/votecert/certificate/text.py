@@ -114,7 +114,7 @@ def sentence(text: str) -> str:
 
 
 def _ceiling(risk: float) -> Decimal:
-    """Percent with two digits after the point or three in all, and with more if it would look like certainty."""
+    """Percent with two digits after the point or three in all; more where it would look like certainty."""
     exact = Decimal(repr(float(risk))) * 100
     places = max(2, 2 - exact.adjusted()) if exact else 2
     while (rounded := exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)) >= 100:

@@ -1,7 +1,7 @@
 """Geometry of the report's charts, which ``charts.html.jinja`` draws as inline SVG.
 
-Horizontal positions are percentages of the width, vertical ones are pixels, so a chart's width follows the page
-while its text keeps its size, without a script.
+Horizontal positions are percentages of the width, vertical ones are pixels, so a chart's width follows the
+page while its text keeps its size, without a script.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def margin_cut(certificate: Certificate) -> float:
 
 
 def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[Floats, Bools]:
-    """For each pattern of votes, or row of scores: the lead of the true class, and whether the vote is wrong."""
+    """For each pattern of votes, or row of scores: lead of the true class, and whether the vote is wrong."""
     vote = certificate.predictor
     if rows.n_voters != certificate.terms.n_voters:
         raise ValueError(
