@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from votecert.voters.panels import Panel, panel_of
 
 OutOfBagBound = Literal["fo", "so", "cctnd", "ccpbb"]
 
-BOUND_IDS = ("fo", "so", "cctnd", "ccpbb")
+BOUND_IDS = get_args(OutOfBagBound)
 """Bounds that hold out of bag: those on single voters and on pairs of voters."""
 
 ROUNDS = 10
