@@ -6,16 +6,15 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import votecert
+from votecert.certificate import text, words
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.certificate.text import chance, confidence, percent, share, visible
-from votecert.certificate.words import counted_errors, how_they_hold, verdict
 from votecert.report import charts, facts, tables
 from votecert.report.growth import growth
 from votecert.report.margins import read_margins
@@ -25,6 +24,12 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 Tables = CertificateTable | Sequence[CertificateTable] | None
+
+FILTERS: tuple[Callable[..., Any], ...] = (
+    *(text.share, text.chance, text.confidence, text.percent),
+    *(charts.across, charts.signed, charts.nice_ceiling),
+)
+"""What the templates use to write numbers."""
 
 SHOWN_JSON = 200_000
 """A certificate with more characters is only offered for download, not shown as well."""
@@ -79,46 +84,38 @@ def to_html(
         raise ValueError(f"There is no report on a certificate that does not verify. {checked}")
     given = [table] if isinstance(table, CertificateTable) else list(table or [])
     margins = None if votes is None and y is None else read_margins(certificate, votes, y)
-    style, dark, script = (_asset(name) for name in ("report.css", "dark.css", "report.js"))
-    template = _environment().get_template("report.html.jinja")
-    html = template.render(
-        certificate=certificate,
-        title=title or "Risk certificate",
-        arithmetic=checked.arithmetic,
-        verdict=verdict(certificate),
-        margins=margins,
-        comparisons=[one for one in given if one.by == "bound"],
-        groupings=[one for one in given if one.by == "group"],
-        more_rows=growth(certificate) if certificate.is_guarantee else [],
-        squares=n_squares(certificate),
-        json=embedded_json(certificate),
-        style=style,
-        dark=dark,
-        script=script,
-        policy=_policy(styles=(style, dark), script=script),
-        version=votecert.__version__,
+    html = (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            certificate=certificate,
+            title=title or "Risk certificate",
+            arithmetic=checked.arithmetic,
+            margins=margins,
+            comparisons=[one for one in given if one.by == "bound"],
+            groupings=[one for one in given if one.by == "group"],
+            json=embedded_json(certificate),
+        )
     )
     if path is not None:
         write_atomically(path, html)
     return html
 
 
-def n_squares(certificate: Certificate) -> int | None:
-    """How many squares show the certificate, where it says something and is large enough to be seen."""
-    if certificate.risk >= 1 or not certificate.is_guarantee:
-        return None
-    return next((number for number in charts.SQUARES if certificate.risk * number >= 1), None)
-
-
 def embedded_json(certificate: Certificate) -> dict[str, Any]:
     """The certificate's JSON: to look at unless it is long, to download, and its digest."""
-    text = visible(certificate.to_json())
+    content = text.visible(certificate.to_json())
     return {
-        "text": text if len(text) <= SHOWN_JSON else None,
-        "url": "data:application/json;base64," + base64.b64encode(text.encode()).decode(),
-        "digest": json.loads(text)["digest"],
-        "kilobytes": max(1, round(len(text) / 1000)),
+        "text": content if len(content) <= SHOWN_JSON else None,
+        "url": "data:application/json;base64," + base64.b64encode(content.encode()).decode(),
+        "digest": json.loads(content)["digest"],
+        "kilobytes": max(1, round(len(content) / 1000)),
     }
+
+
+def sha256(content: str) -> str:
+    """How a content security policy calls a style or script that may have an effect."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 @cache
@@ -131,31 +128,15 @@ def _environment() -> Environment:
         loader=PackageLoader("votecert.report", "template"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=lambda value: text.visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in ("across", "signed", "nice_ceiling"):
-        environment.filters[name] = getattr(charts, name)
-    for name in ("HEIGHT", "HEADROOM", "SQUARES", "SIDE", "height", "square_path"):
-        environment.globals[name] = getattr(charts, name)
-    environment.filters.update(share=share, chance=chance, confidence=confidence, percent=percent)
-    environment.globals.update(counted_errors=counted_errors, how_they_hold=how_they_hold)
-    environment.globals.update(facts=facts, tables=tables)
+    modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts}
+    environment.globals.update(modules, growth=growth, asset=_asset, version=votecert.__version__)
+    for function in (*FILTERS, sha256):
+        environment.filters[function.__name__] = function
     return environment
-
-
-def _policy(styles: tuple[str, ...], script: str) -> str:
-    """A content security policy under which only the report's own style and script have any effect."""
-    allowed = " ".join(_hash(style) for style in styles)
-    return (
-        f"default-src 'none'; style-src {allowed}; script-src {_hash(script)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache

@@ -12,7 +12,7 @@ from votecert.bounds import BOUNDS
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.words import counted_errors, errors_of_rows
-from votecert.report.charts import nice_ceiling
+from votecert.report.charts import SQUARES, nice_ceiling
 
 SHOWN_VOTERS = 200
 """Only so many voters are listed, those with the largest weights."""
@@ -81,6 +81,13 @@ def steps(certificate: Certificate) -> list[Step]:
         Step("Limit for a vote fixed in advance", fixed_vote_limit(certificate), luck),
         Step(own, certificate.risk, price, fill(certificate)),
     ]
+
+
+def n_squares(certificate: Certificate) -> int | None:
+    """How many squares show the certificate, where it says something and is large enough to be seen."""
+    if certificate.risk >= 1 or not certificate.is_guarantee:
+        return None
+    return next((number for number in SQUARES if certificate.risk * number >= 1), None)
 
 
 def fill(certificate: Certificate) -> str:
