@@ -534,8 +534,8 @@ MUTANTS = (
     ),
     Mutant(
         "classifier/estimator.py",
-        "(everything,) * 2 if fixed else self._split(y, random, params)",
-        "(everything,) * 2",
+        "fitting, certifying = rows.split_rows(",
+        "rows.split_rows(",
         "the classifier certifies on its fitting rows",
         ("tests/learning/test_leaks.py", "-k", "classifier"),
     ),
@@ -597,7 +597,7 @@ MUTANTS = (
         LEVELS,
     ),
     Mutant(
-        "certificate/certificate.py",
+        "certificate/text.py",
         ", rounding=ROUND_CEILING)",
         ")",
         "printed risks are rounded down",

@@ -194,7 +194,7 @@ def test_curve_falls_towards_the_errors():
 
 def test_wrong_labels_are_refused():
     votes, y = problem()
-    with pytest.raises(ValueError, match="not among the classes"):
+    with pytest.raises(ValueError, match="not among the declared classes"):
         MarginDisplay.from_certificate(certify(votes, y, weights="uniform"), votes, y + 5)
 
 

@@ -16,7 +16,6 @@ FLUENT = {
     ("votecert.certificate.table", "votecert.report.notebook"),
     ("votecert.certificate.certificate", "votecert.certificate.json"),
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
-    ("votecert.certificate.checks", "votecert.certificate.certificate"),
 }
 """Imports inside functions that point back: a certificate's own methods that write, check and show it."""
 

@@ -40,7 +40,7 @@ def test_simultaneous_costs_more_and_says_so():
         assert together[name].delta == pytest.approx(0.05 / 3)
         assert together[name].risk > alone[name].risk
     assert "together" in repr(together)
-    assert "each on its own" in repr(alone)
+    assert "holds on its own" in repr(alone)
 
 
 def test_published_bounds_are_marked_wherever_they_are_shown():

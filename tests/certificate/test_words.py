@@ -8,8 +8,7 @@ import pytest
 import votecert as vc
 from votecert.bounds.dirichlet import Dirichlet
 from votecert.bounds.partition import Partition
-from votecert.certificate.certificate import rounded_up
-from votecert.report.text import limit
+from votecert.certificate.text import percent, rounded_up
 
 
 def one_good_voter(m=400):
@@ -85,7 +84,7 @@ def test_a_vote_that_always_answers_the_same_says_so():
 @pytest.mark.parametrize("risk", [0.1, 0.1 + 5e-14, 0.12341, 1e-9, 0.99999, 1.0, 0.3 + 1e-16])
 def test_printed_numbers_are_not_below_the_risk(risk):
     assert float(rounded_up(risk)) >= risk
-    assert float(limit(risk).removesuffix("\u00a0%")) / 100 >= risk * (1 - 1e-15)
+    assert float(percent(risk).removesuffix(" %")) / 100 >= risk * (1 - 1e-15)
     assert float(rounded_up(risk)) <= risk + 1e-4
 
 

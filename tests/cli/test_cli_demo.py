@@ -24,12 +24,14 @@ def test_no_arguments(run, tmp_path):
     meaning = out[out.index("With confidence 95 %") :]
     assert re.search(r"errs\s+on\s+at\s+most\s+[\d.]+ %", meaning)
     assert "<html" in (tmp_path / "votecert-report.html").read_text()
-    # The limit belongs to the errors shown, those of the certified vote, constant voters included.
-    limits = re.findall(r"\(([\d.]+)\)", line(out, "test-set"))
-    counted = re.findall(r"(\d+)/(\d+)", line(out, "errors counted"))
+    # The limit belongs to the errors shown, those of the certified vote, offsets included.
+    limits = re.findall(r"\(([\d.]+) %\)", line(out, "test-set"))
+    counted = re.findall(r"(\d+) of (\d+)", line(out, "errors counted"))
     assert len(limits) == len(counted) == 3
     for limit, (errors, rows) in zip(limits, counted, strict=True):
-        assert 0 <= float(limit) - beta.ppf(1 - 0.05 / 3, int(errors) + 1, int(rows) - int(errors)) <= 1e-4
+        assert (
+            0 <= float(limit) / 100 - beta.ppf(1 - 0.05 / 3, int(errors) + 1, int(rows) - int(errors)) <= 1e-4
+        )
 
 
 def line(out, name):

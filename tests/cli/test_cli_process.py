@@ -184,7 +184,7 @@ def test_shell_completion(run):
 def test_what_is_told_of_a_search_is_rounded_up():
     from votecert.cli.console import Waiting
 
-    for value, said in ((1e-9, "0.0001"), (0.12341, "0.1235"), (1.0, "1.0000")):
+    for value, said in ((1e-9, "0.000000100 %"), (0.12341, "12.35 %"), (1.0, "100 %")):
         waiting = Waiting("Learning", quiet=True)
         waiting.news({"value": value})
         assert waiting._state["description"] == f"Learning: at most {said} so far"

@@ -8,19 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_cases import HOSTILE
 
-from votecert.report.charts import (
-    HEADROOM,
-    HEIGHT,
-    SQUARES,
-    Bin,
-    Point,
-    bar,
-    curve,
-    histogram,
-    nice_ceiling,
-    squares,
-)
-from votecert.report.text import visible
+from votecert.certificate.text import visible
+from votecert.report.charts import HEADROOM, HEIGHT, SQUARES, nice_ceiling
+from votecert.report.growth import Point
+from votecert.report.margins import Bin
+from votecert.report.page import _environment
+
+CHARTS = _environment().get_template("charts.html.jinja").module
 
 BINS = [Bin(-1.0, -0.5, 0, 7), Bin(-0.5, 0.0, 3, 5), Bin(0.0, 0.5, 0, 0), Bin(0.5, 1.0, 900, 0)]
 POINTS = [Point(0.1, 0.3, "1x", "30 %"), Point(0.5, 0.2, "2x", "20 %"), Point(0.9, 0.15, "5x", "15 %")]
@@ -33,17 +27,17 @@ def draw(text):
 
 
 def drawn_histogram(bins=BINS, **changes):
-    return draw(histogram(bins, **({"name": "h", "title": "Rows", "description": "Leads"} | changes)))
+    return draw(CHARTS.histogram(bins, **({"name": "h", "title": "Rows", "description": "Leads"} | changes)))
 
 
 def drawn_curve(points=POINTS, **changes):
     options = {"name": "c", "title": "Rows", "description": "More", "floor": 0.1, "floor_label": "error rate"}
-    return draw(curve(points, **(options | changes)))
+    return draw(CHARTS.curve(points, **(options | changes)))
 
 
 def drawn_squares(certified=0.0662, counted=0.0317, **changes):
     options = {"whole": 100, "name": "s", "title": "Rows", "description": "Squares"}
-    return draw(squares(certified, counted, **(options | changes)))
+    return draw(CHARTS.squares(certified, counted, **(options | changes)))
 
 
 def of_class(svg, name):
@@ -67,7 +61,7 @@ def test_every_string_stays_text(text):
         drawn_histogram(title=text, description=text),
         drawn_curve(title=text, description=text, floor_label=text, points=[Point(0.5, 0.5, text, text)]),
         drawn_squares(title=text, description=text),
-        draw(bar(0.5, 1.0, title=text)),
+        draw(CHARTS.bar(0.5, 1.0, title=text)),
     ):
         assert {element.tag for element in svg.iter()} <= {
             *("svg", "title", "desc", "rect", "line", "text", "circle", "path")
@@ -123,7 +117,7 @@ def test_marks_of_the_curve_fall_as_the_values_do():
 
 @pytest.mark.parametrize(("value", "width"), [(0.0, "0%"), (0.25, "50%"), (0.5, "100%"), (0.9, "100%")])
 def test_a_bar_is_as_long_as_its_value_and_never_longer_than_the_axis(value, width):
-    svg = draw(bar(value, 0.5, title="x", limit=0.25, kind="warning"))
+    svg = draw(CHARTS.bar(value, 0.5, title="x", limit=0.25, kind="warning"))
     (fill,) = of_class(svg, "fill")
     assert fill.get("width") == width
     assert "warning" in fill.get("class")

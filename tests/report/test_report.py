@@ -28,10 +28,10 @@ from report_cases import (
 )
 
 import votecert as vc
+from votecert.certificate.text import percent, visible
 from votecert.report import page, to_html
 from votecert.report.page import SHOWN_JSON
 from votecert.report.tables import SHOWN_VOTERS, fixed_vote_limit
-from votecert.report.text import limit, visible
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 ALLOWED_DATA = re.compile(r"data:(,|application/json;base64,[A-Za-z0-9+/=]+)$")
@@ -96,7 +96,7 @@ def hostile_page(hostile_text):
 
 
 def test_the_number_comes_first_rounded_up_with_a_sentence(full):
-    number = limit(guarantee().risk)
+    number = percent(guarantee().risk)
     assert float(number.split()[0]) / 100 >= guarantee().risk
     before, after = full.text.split("The vote errs on at most", 1)
     assert len(before) < 200
@@ -130,7 +130,7 @@ def test_what_is_said_is_what_the_certificate_says(full):
         assert name in full.text
     assert "votecert verify certificate.json" in full.text
     assert "smallest class in the fixed order" in full.text
-    assert limit(fixed_vote_limit(certificate)).replace("\u00a0", " ") in full.text
+    assert percent(fixed_vote_limit(certificate)) in full.text
 
 
 def ids(document):
@@ -312,8 +312,8 @@ def test_bounds_of_another_vote_are_marked():
     terms = replace(terms, choice={**terms.choice, "offsets": [1, 0]})
     found = guarantee().method.from_terms(terms)
     ahead = replace(guarantee(), terms=terms, risk=found.risk, details=found.details)
-    assert "another head start" in Page(to_html(ahead, table=same)).text
-    assert "another head start" not in Page(to_html(guarantee(), table=same)).text
+    assert "other offsets" in Page(to_html(ahead, table=same)).text
+    assert "other offsets" not in Page(to_html(guarantee(), table=same)).text
 
 
 def test_the_test_set_limit_of_learned_weights_is_no_guarantee():

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from votecert.report.text import chance, confidence, limit, one_in, share, visible
+from votecert.certificate.text import chance, confidence, one_in, percent, rounded_up, share, visible
 
 QUICK = settings(max_examples=100, deadline=None, derandomize=True)
 
 
 def number(text):
-    assert text.endswith("\u00a0%")
+    assert text.endswith(" %")
     return Fraction(text[:-2]) / 100
 
 
@@ -22,17 +22,18 @@ def number(text):
 @example(0.126)
 @example(1 - 2**-53)
 def test_a_limit_is_never_rounded_down(risk):
-    shown = number(limit(risk))
+    shown = number(percent(risk))
     assert shown >= Fraction(risk) * (1 - Fraction(2, 10**12))
     assert shown <= Fraction(risk) * Fraction(1011, 1000)
-    assert "e" not in limit(risk)
+    assert "e" not in percent(risk)
+    assert Fraction(rounded_up(risk)) == shown
 
 
 @pytest.mark.parametrize(
-    ("risk", "text"), [(1.0, "100"), (0.0, "0"), (0.05, "5"), (0.99999, "99.999"), (0.12345, "12.4")]
+    ("risk", "text"), [(1.0, "100"), (0.0, "0.00"), (0.05, "5.00"), (0.99999, "99.999"), (0.12345, "12.35")]
 )
 def test_limits_in_print(risk, text):
-    assert limit(risk) == f"{text}\u00a0%"
+    assert percent(risk) == f"{text} %"
 
 
 @QUICK
@@ -50,7 +51,7 @@ def test_one_in_n_is_never_below_the_risk(risk):
 
 
 def test_small_shares_are_written_out():
-    assert share(1e-7) == "0.00001\u00a0%"
+    assert share(1e-7) == "0.00001 %"
 
 
 @QUICK

@@ -140,6 +140,7 @@ def certify(
         prior=read_prior(prior, rows.n_voters),
         fallback=fallback_index(fallback, rows),
         voters=names,
+        learns=theta is None,
     )
     maker.check(methods)
     found_by = _weights(theta, methods, options, votes)
@@ -181,7 +182,7 @@ def compare(
     ----------
     votes, y, weights, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters
         As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam"; the other bounds
-        are about the vote with these weights, without the constant voters that "occam" may add.
+        are about the vote with these weights, without the offsets that "occam" may add.
     bounds : iterable of ids or bounds, optional
         Which bounds; all registered ones that cover the problem by default.
     simultaneous : bool, default=False
@@ -225,6 +226,7 @@ def compare(
         prior=read_prior(prior, rows.n_voters),
         fallback=fallback_index(fallback, rows),
         voters=names,
+        learns=theta is None,
     )
     skipped = {method.id: problem for method in methods if (problem := maker.problem_with(method))}
     methods = [method for method in methods if method.id not in skipped]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -14,17 +12,16 @@ import numpy.typing as npt
 
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound, Origin, Terms
-from votecert.certificate.words import who_votes, with_weights
+from votecert.certificate import words
+from votecert.certificate.text import percent
 from votecert.references import bibtex
-from votecert.rows.predictor import TIE_RULE, WeightedVote, scaled_votes
+from votecert.rows.predictor import WeightedVote, scaled_votes
 from votecert.rows.tables import in_order
 
 if TYPE_CHECKING:
     from votecert.certificate.verify import Verification
 
 VoteKind = Literal["hard", "soft"]
-
-VOTERS = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +107,7 @@ class Certificate:
 
     @property
     def offsets(self) -> npt.NDArray[np.float64]:
-        """Votes of the constant voters, one a class, on the scale of ``weights``."""
+        """Votes that each class has before anybody voted, on the scale of ``weights``."""
         return np.array(self.predictor.offsets) / max(1, sum(self.predictor.votes))
 
     @property
@@ -157,40 +154,12 @@ class Certificate:
     @property
     def statement(self) -> str:
         """One sentence: what is guaranteed, for which predictor."""
-        where = f" in group {self.group}" if self.group is not None else ""
-        rounded = self.method.rounds_weights
-        who, how = who_votes(self.predictor, self.voters), with_weights(self.predictor, self.origin, rounded)
-        what = f"{who}{',' if ',' in who else ''} {how}"
-        if self.risk >= 1:
-            return f"Nothing can be said about the error of {what}{where}: {self.reason}"
-        claim = f"errs on at most {percent(self.risk)} of new rows{where}"
-        if not self.is_guarantee:
-            return f"NOT A GUARANTEE: {what} {claim}. {self.caveat}"
-        digits = max(4, 2 - math.floor(math.log10(self.delta)))
-        confidence = 100 - 100 * float(rounded_up(self.delta, digits))
-        return f"With confidence {confidence:.12g} %, {what} (ties go to {TIE_RULE}) {claim}."
+        return words.statement(self)
 
     @property
     def assumptions(self) -> list[str]:
         """What must be true for the statement to hold."""
-        labels = ", ".join(map(str, self.classes[:6])) + ("..." if len(self.classes) > 6 else "")
-        listed = [
-            f"The {self.terms.n_rows} rows are independent draws from the distribution it is about.",
-            *(self.method.assumptions() or [VOTERS]),
-            f"The classes, in this order, are {labels}"
-            + (
-                "."
-                if self.classes_declared
-                else " (inferred from the rows; it is assumed that there are no others)."
-            ),
-        ]
-        if not self.abstention_declared and self.terms.n_outputs == self.terms.n_classes:
-            listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
-        if self.origin == "fixed" or self.method.origins == ("fixed",):  # which says nothing about others
-            listed.append("The weights were fixed without looking at these rows.")
-        if self.group is not None:
-            listed.append("The groups were fixed without looking at these rows.")
-        return [*listed, *self.declared]
+        return words.assumptions(self)
 
     def cite(self) -> str:
         """BibTeX of the works behind this certificate."""
@@ -290,9 +259,8 @@ class Certificate:
         mark = "" if self.is_guarantee else ", NOT A GUARANTEE"
         group = f", group={self.group!r}" if self.group is not None else ""
         return (
-            f"Certificate(risk <= {rounded_up(self.risk)}, delta={self.delta:g}, bound={self.bound!r}, "
-            f"empirical={self.empirical_risk:.4f}, rows={self.terms.n_rows}, voters={self.terms.n_voters}"
-            f"{group}{mark})"
+            f"Certificate(risk <= {percent(self.risk)}, delta={self.delta:g}, bound={self.bound!r}, "
+            f"errors={words.errors_of_rows(self)}, voters={self.terms.n_voters:,}{group}{mark})"
         )
 
 
@@ -306,20 +274,3 @@ def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> We
         kind=kind,
         fallback=choice.get("fallback"),
     )
-
-
-def rounded_up(risk: float, digits: int = 4) -> str:
-    """Print a risk with so many digits after the point, never below its value.
-
-    Examples
-    --------
-    >>> rounded_up(0.12341), rounded_up(0.1), rounded_up(0.1 + 5e-14)
-    ('0.1235', '0.1000', '0.1001')
-    """
-    printed = Decimal(repr(float(risk))).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
-    return f"{min(printed, Decimal(1)):.{digits}f}"
-
-
-def percent(risk: float) -> str:
-    """A risk in percent, rounded up."""
-    return f"{100 * float(rounded_up(risk, 5)):.6g} %"

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import asdict
-from typing import Any, Never, TypeVar
+from typing import Any, Never, TypeVar, cast
 
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Terms
@@ -31,8 +30,8 @@ NOT_STORED = ("intact", "own_words")
 NOT_IN_SCHEMA_1 = ("classes", "kind", "abstention_declared", "declared")
 """Fields that came later; a certificate of the first schema has their defaults."""
 
-INFINITE = {"infinite": math.inf, "-infinite": -math.inf}
-"""How JSON, which has no number for it, says that a number is infinite."""
+INFINITE = {"Infinity": "infinite", "-Infinity": "-infinite"}
+"""How a certificate says that a number is infinite, which JSON proper has no number for."""
 
 C = TypeVar("C", bound=Certificate)
 
@@ -50,10 +49,13 @@ def as_dict(certificate: Certificate) -> dict[str, Any]:
 
 
 def _fields(certificate: Certificate) -> dict[str, Any]:
-    content = {name: value for name, value in asdict(certificate).items() if name not in NOT_STORED}
-    content["classes"] = [_plain(label) for label in certificate.classes]
-    plain: dict[str, Any] = _jsonable(content)
-    return plain
+    return _plain({name: value for name, value in asdict(certificate).items() if name not in NOT_STORED})
+
+
+def _plain(content: dict[str, Any]) -> dict[str, Any]:
+    """The content as JSON has it: lists for tuples, plain numbers for NumPy's."""
+    text = json.dumps(content, default=lambda number: number.item())
+    return cast(dict[str, Any], json.loads(text, parse_constant=INFINITE.__getitem__))
 
 
 def digest(content: dict[str, Any]) -> str:
@@ -118,7 +120,8 @@ def _build(kind: type[C], content: dict[str, Any]) -> C:
     terms["prior"] = _tuple(terms["prior"])
     fields["terms"] = Terms(**terms)
     fields["options"] = {name: _tuple(value) for name, value in fields["options"].items()}
-    fields["details"] = {name: INFINITE.get(value, value) for name, value in fields["details"].items()}
+    infinite = {word: float(constant) for constant, word in INFINITE.items()}
+    fields["details"] = {name: infinite.get(value, value) for name, value in fields["details"].items()}
     certificate = kind(**{name: _tuple(value) for name, value in fields.items()})
     if problem := problem_with_fields(certificate):
         raise ValueError(f"The certificate has a field of the wrong kind: {problem}")
@@ -167,26 +170,9 @@ def _as_schema_1(certificate: Certificate) -> dict[str, Any]:
     choice = content["terms"]["choice"]
     if not certificate.method.counts_errors:
         choice.pop("fallback", None)
-    predictor = {**asdict(vote), "classes": [_plain(label) for label in vote.classes]}
-    return {"is_guarantee": certificate.is_guarantee, **content, "predictor": _jsonable(predictor)}
+    return {"is_guarantee": certificate.is_guarantee, **content, "predictor": _plain(asdict(vote))}
 
 
 def _tuple(value: Any) -> Any:
     """Lists back to tuples, so that a bound read from JSON equals the one it was made from."""
     return tuple(_tuple(item) for item in value) if isinstance(value, list) else value
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(name): _jsonable(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
-    return _plain(value)
-
-
-def _plain(value: Any) -> Any:
-    """NumPy scalars as Python ones; an infinite number as text, which JSON has no number for."""
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, float) and math.isinf(value):
-        return next(word for word, number in INFINITE.items() if number == value)
-    return value

@@ -29,6 +29,7 @@ class Maker:
     fallback: int | None
     voters: tuple[str, ...] | None
     group: str | None = None
+    learns: bool = False
 
     @property
     def ballots(self) -> Ballots:
@@ -41,7 +42,7 @@ class Maker:
 
     def problem_with(self, method: Bound) -> str | None:
         """Say why the bound does not cover these rows or weights, or None when it does."""
-        if self.origin == "learned" and self.origin not in method.origins:
+        if self.learns and "learned" not in method.origins:
             return (
                 f"The bound {method.id!r} does not cover weights learned on these rows. Use bound='occam', "
                 "or learn the weights on other rows and pass them as an array with fixed_in_advance=True."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +17,14 @@ from votecert.bounds.tallies import OutOfBagTallies
 from votecert.certificate import Certificate, certify
 from votecert.learning.coordinates import coordinates_of, gradient_at, weights_at
 from votecert.rows.ballots import Ballots
-from votecert.rows.read import Weights, check_delta, read_prior
+from votecert.rows.read import KnownWeights, Weights, check_delta, read_prior
 from votecert.voters.bags import check_bags
 from votecert.voters.collect import out_of_bag_votes
 from votecert.voters.panels import Panel, panel_of
 
 OutOfBagBound = Literal["fo", "so", "cctnd", "ccpbb"]
 
-BOUND_IDS = ("fo", "so", "cctnd", "ccpbb")
+BOUND_IDS = get_args(OutOfBagBound)
 """Bounds that hold out of bag: those on single voters and on pairs of voters."""
 
 ROUNDS = 10
@@ -124,15 +124,11 @@ def certify_oob(
     check_bags(panel, X, labels, members_saw_only_their_bags, n_jobs)
     votes = out_of_bag_votes(panel.source, X, n_jobs=n_jobs)
     ballots = Ballots.from_votes(votes, labels, can_abstain=True)
-    learning = isinstance(weights, str) and weights == "learn"
-    if learning:
-        weights = lowest_weights(ballots, method, delta, read_prior(prior, ballots.n_voters))
+    if isinstance(weights, str) and weights == "learn":
+        lowest = lowest_weights(ballots, method, delta, read_prior(prior, ballots.n_voters))
+        weights = KnownWeights(lowest, "learned")
     found: Certificate = certify(ballots, weights=weights, bound=method, delta=delta, prior=prior)
-    return replace(
-        found,
-        origin="learned" if learning else found.origin,
-        declared=(_declaration(panel),) if members_saw_only_their_bags else (),
-    )
+    return replace(found, declared=(_declaration(panel),)) if members_saw_only_their_bags else found
 
 
 def _bagged(forest: Any, labels: npt.NDArray[Any]) -> Panel:

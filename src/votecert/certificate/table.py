@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from votecert.certificate.certificate import Certificate, rounded_up
+from votecert.certificate.certificate import Certificate
+from votecert.certificate.text import percent
+from votecert.certificate.words import errors_of_rows, how_they_hold, note
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,15 +72,10 @@ class CertificateTable:
         return table_html(self)
 
     def __repr__(self) -> str:
-        width = max([len(str(getattr(c, self.by))) for c in self.certificates] + [len(self.by)])
-        lines = [f"{self.by:<{width}}  risk    empirical  note"]
-        for certificate in self.certificates:
-            mark = "" if certificate.is_guarantee else "NOT A GUARANTEE: "
-            note = mark + (certificate.caveat or certificate.reason or "")
-            lines.append(
-                f"{getattr(certificate, self.by)!s:<{width}}  {rounded_up(certificate.risk)}  "
-                f"{certificate.empirical_risk:.4f}     {note}".rstrip()
-            )
-        held = "together" if self.simultaneous else "each on its own"
-        lines.append(f"(they hold {held}; skipped: {', '.join(self.skipped) or 'none'})")
-        return "\n".join(lines)
+        lines = [(self.by, "risk", "errors", "note")] + [
+            (str(getattr(one, self.by)), percent(one.risk), errors_of_rows(one), note(one)) for one in self
+        ]
+        first, second, third = (max(len(line[column]) for line in lines) for column in range(3))
+        shown = [f"{a:<{first}}  {b:>{second}}  {c:>{third}}  {d}".rstrip() for a, b, c, d in lines]
+        skipped = f" Not for this problem: {', '.join(self.skipped)}." if self.skipped else ""
+        return "\n".join([*shown, how_they_hold(self) + skipped])

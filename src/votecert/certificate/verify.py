@@ -12,6 +12,7 @@ import numpy as np
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.checks import problem_with_fields
+from votecert.certificate.text import sentence
 from votecert.learning.whole_votes import refitted_votes
 from votecert.numerics.arithmetic import OUTWARD, exact
 from votecert.rows.ballots import Ballots
@@ -92,11 +93,6 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verifi
     return Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
 
 
-def sentence(text: str) -> str:
-    """Text with a capital letter at its start."""
-    return text[:1].upper() + text[1:]
-
-
 def _differences(certificate: Certificate, recomputed: float, below: float) -> list[str]:
     """The risk must be the recomputed one, and fields that repeat each other must agree."""
     problems = []
@@ -145,11 +141,8 @@ def _details_that_differ(certificate: Certificate, known: dict[str, float]) -> l
 def _on_trust(certificate: Certificate) -> list[str]:
     """What the certificate alone cannot show, besides its assumptions."""
     listed = certificate.method.on_trust(certificate.terms)
-    if (
-        certificate.method.origins == ("fixed",)
-        and certificate.origin == "fixed"
-        and len(set(certificate.weights)) > 1
-    ):
+    needs_fixed = certificate.method.origins == ("fixed",) and certificate.origin == "fixed"
+    if needs_fixed and len(set(certificate.weights)) > 1:
         listed.append("These weights, which are not equal, were fixed before the rows were seen.")
     if certificate.group is not None:
         listed.append("The group was fixed, and has a share of delta, whatever its rows show.")
@@ -176,13 +169,12 @@ def _recount(certificate: Certificate, rows: Ballots) -> list[str]:
         for name, value in terms.statistics.items()
         if not method.statistics[name].agrees(value, counted[name])
     ]
-    for name, number in {
-        "errs on": rows.errors(vote.votes, vote.offsets, vote.fallback),
-        "is tied on": rows.ties(vote.votes, vote.offsets),
-    }.items():
-        told = certificate.errors if name == "errs on" else certificate.ties
+    for name, number, told in (
+        ("errs", rows.errors(vote.votes, vote.offsets, vote.fallback), certificate.errors),
+        ("is tied", rows.ties(vote.votes, vote.offsets), certificate.ties),
+    ):
         if number != told:
-            problems.append(f"The predictor {name} {number} of these rows, not on {told}.")
+            problems.append(f"The predictor {name} on {number} of these rows, not on {told}.")
     return problems
 
 

@@ -1,16 +1,151 @@
-"""What a certificate says in words: which vote it speaks about."""
+"""What a certificate says in words, one way for all: sentences, the verdict, and the rows that count.
+
+The certificate's own text, the command line, notebooks, Markdown, the HTML report and the pictures take their
+words from here and their numbers from :mod:`votecert.certificate.text`.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from votecert.rows.predictor import WeightedVote
+from votecert.certificate.text import amount, confidence, one_in, percent
+from votecert.rows.predictor import TIE_RULE, WeightedVote
+
+if TYPE_CHECKING:
+    from votecert.certificate.certificate import Certificate
+    from votecert.certificate.table import CertificateTable
 
 FEW = 12
 """So many voters' votes are listed in a sentence."""
 
 LONGEST_NAME = 60
 """Longer names of voters are cut off in a sentence."""
+
+VOTERS = "The voters, their order, preprocessing, delta and options were fixed before seeing these rows."
+
+ALTHOUGH = {
+    "all": ", although the weights were learned on the very rows that certify them.",
+    "part": ", and pays for every vote that was tried: this one was fitted on some of the rows and is "
+    "certified on the others.",
+    "other": ", and pays for every vote that was tried: this one was fitted on other rows.",
+    "given": ", however the weights were chosen.",
+    "fixed": ": the weights were fixed before the rows were seen.",
+}
+"""What is remarkable about the confidence, by where the weights come from."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The first thing that the reader sees.
+
+    Attributes
+    ----------
+    kind : {"guarantee", "weak", "vacuous", "warning"}
+        "weak": proven, but no better than guessing. "vacuous": the number is 1. "warning": it is not a
+        proven limit, whatever its size.
+    badge : str
+        The verdict in a few words.
+    number : str
+        The risk in percent, rounded up.
+    sentences : tuple of two str
+        What it means.
+    """
+
+    kind: Literal["guarantee", "weak", "vacuous", "warning"]
+    badge: str
+    number: str
+    sentences: tuple[str, str]
+
+
+def verdict(certificate: Certificate) -> Verdict:
+    """The verdict on a certificate."""
+    number = percent(certificate.risk)
+    if not certificate.is_guarantee:
+        proven = f"This number is not a proven limit. {certificate.caveat or 'No theorem covers it.'}"
+        trust = "Do not rely on it: the true error may well be larger."
+        return Verdict("warning", "NOT A GUARANTEE", number, (proven, trust))
+    if certificate.risk >= 1:
+        nothing = f"The error is at most {number}. That is always true, so it says nothing about this vote."
+        return Verdict("vacuous", "SAYS NOTHING", number, (nothing, certificate.reason or ""))
+    level, classes = f"{confidence(certificate.delta)} confidence", certificate.terms.n_classes
+    n = one_in(certificate.risk)
+    odds = f", no more than 1\u00a0in\u00a0{n:,}" if n else ""
+    where = "" if certificate.group is None else " of this group"
+    claim = f"Of new rows{where}, the vote gets at most {number} wrong{odds}."
+    if certificate.risk >= 1 - 1 / classes:
+        guess = f"The limit holds, but guessing among {amount(classes, 'class')} would do as well."
+        return Verdict("weak", f"Guarantee at {level}", number, (claim, guess))
+    holds = f"This holds with {level}{ALTHOUGH[certificate.fitted_on or certificate.origin]}"
+    return Verdict("guarantee", f"Guarantee at {level}", number, (claim, holds))
+
+
+def statement(certificate: Certificate) -> str:
+    """One sentence: what is guaranteed, for which predictor."""
+    where = f" in group {certificate.group}" if certificate.group is not None else ""
+    who = who_votes(certificate.predictor, certificate.voters)
+    how = with_weights(certificate.predictor, certificate.origin, certificate.method.rounds_weights)
+    what = f"{who}{',' if ',' in who else ''} {how}"
+    if certificate.risk >= 1:
+        return f"Nothing can be said about the error of {what}{where}: {certificate.reason}"
+    claim = f"errs on at most {percent(certificate.risk)} of new rows{where}"
+    if not certificate.is_guarantee:
+        return f"NOT A GUARANTEE: {what} {claim}. {certificate.caveat}"
+    return f"With confidence {confidence(certificate.delta)}, {what} (ties go to {TIE_RULE}) {claim}."
+
+
+def assumptions(certificate: Certificate) -> list[str]:
+    """What must be true for the statement to hold."""
+    terms, method, labels = certificate.terms, certificate.method, certificate.classes
+    listed_labels = ", ".join(map(str, labels[:6])) + ("..." if len(labels) > 6 else "")
+    inferred = " (inferred from the rows; it is assumed that there are no others)"
+    listed = [
+        f"The {amount(terms.n_rows, 'row')} are independent draws from the distribution it is about.",
+        *(method.assumptions() or [VOTERS]),
+        f"The classes, in this order, are {listed_labels}{'' if certificate.classes_declared else inferred}.",
+    ]
+    if not certificate.abstention_declared and terms.n_outputs == terms.n_classes:
+        listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
+    if certificate.origin == "fixed" or method.origins == ("fixed",):  # which says nothing about others
+        listed.append("The weights were fixed without looking at these rows.")
+    if certificate.group is not None:
+        listed.append("The groups were fixed without looking at these rows.")
+    return [*listed, *certificate.declared]
+
+
+def counted_errors(certificate: Certificate) -> tuple[int, int]:
+    """Errors and rows that the statement is about: not all rows where a part of them was held out."""
+    statistics = certificate.terms.statistics
+    if "errors" not in statistics:
+        return certificate.errors, certificate.terms.n_rows
+    return int(statistics["errors"]), int(statistics.get("rows", certificate.terms.n_rows))
+
+
+def errors_of_rows(certificate: Certificate) -> str:
+    """The same in words, such as "133 of 1,492 held-out rows"."""
+    errors, rows = counted_errors(certificate)
+    return f"{errors:,} of {amount(rows, 'row' if rows == certificate.terms.n_rows else 'held-out row')}"
+
+
+def how_they_hold(table: CertificateTable) -> str:
+    """Whether one certificate of a table may be picked after a look at all of them."""
+    if table.simultaneous:
+        return f"They hold together with {together(table)} confidence: any of them may be picked."
+    return "Each holds on its own; picking the smallest afterwards would not be covered."
+
+
+def together(table: CertificateTable) -> str:
+    """The confidence that all guarantees of a table hold; the shares of a split delta add up to it again."""
+    spent = math.fsum(other.delta for other in table if other.is_guarantee)
+    return confidence(min(1.0, spent * (1 - 1e-12)))
+
+
+def note(certificate: Certificate) -> str:
+    """What to know about a line of a table: mostly, why it is no guarantee."""
+    mark = "" if certificate.is_guarantee else "NOT A GUARANTEE: "
+    return mark + (certificate.caveat or certificate.reason or "")
 
 
 def who_votes(vote: WeightedVote, voters: Sequence[str] | None) -> str:
@@ -27,14 +162,14 @@ def who_votes(vote: WeightedVote, voters: Sequence[str] | None) -> str:
     """
     used = [place for place, votes in enumerate(vote.votes) if votes]
     d = len(vote.votes)
-    of_all = f"{d} voter{'' if d == 1 else 's'}"
+    of_all = amount(d, "voter")
     if (label := vote.constant_label) is not None:
         return f"the answer {label!r} to everything, which outvotes all {of_all}"
     if len(used) == 1:
         name = f"number {used[0] + 1}" if voters is None else str(voters[used[0]])[:LONGEST_NAME]
-        start = " with a head start for some classes" if any(vote.offsets) else ""
-        return f"voter {name} alone{f', of {of_all}' if d > 1 else ''}{start}"
-    return f"the {vote.kind} vote of {of_all if len(used) == d else f'{len(used)} of {of_all}'}"
+        offsets = " with offsets for some classes" if any(vote.offsets) else ""
+        return f"voter {name} alone{f', of {of_all}' if d > 1 else ''}{offsets}"
+    return f"the {vote.kind} vote of {of_all if len(used) == d else f'{len(used):,} of {of_all}'}"
 
 
 def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
@@ -58,5 +193,7 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
         return f"with {origin} weights"
     if len(set(vote.votes)) == 1:
         return "with equal weights"
-    listed = ", ".join(map(str, vote.votes)) if len(vote.votes) <= FEW else f"{sum(vote.votes)} votes in all"
+    listed = (
+        ", ".join(map(str, vote.votes)) if len(vote.votes) <= FEW else f"{sum(vote.votes):,} votes in all"
+    )
     return f"with the {origin} weights rounded to whole numbers: {listed}"

@@ -16,27 +16,14 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 from votecert.bounds.base import Bound
 from votecert.bounds.occam import Occam
 from votecert.certificate import Certificate, certify
-from votecert.classifier.parts import (
-    check_parameters,
-    fitted_voters,
-    read_labels,
-    seeded,
-    single_bound,
-    voter_names,
-)
-from votecert.classifier.rows import (
-    Indices,
-    Prior,
-    out_of_bag_centre,
-    out_of_fold,
-    prior_centre,
-    split_rows,
-    voters_are_fixed,
-    where_to_learn,
-)
+from votecert.classifier import parameters, rows
+from votecert.classifier.parameters import Prior, single_bound
+from votecert.classifier.rows import Indices
 from votecert.rows.ballots import Ballots
+from votecert.rows.read import KnownWeights
 from votecert.rows.scores import Scores
 from votecert.voters.collect import collect_scores, collect_votes, out_of_bag_votes, voter_classes
+from votecert.voters.panels import panel_of
 
 
 class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -151,28 +138,34 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         -------
         self : CertifiedVotingClassifier
         """
-        check_parameters(self)
+        parameters.check_parameters(self)
         X, y = indexable(X, y)
-        y = read_labels(y, params.get("sample_weight"))
+        weights = params.get("sample_weight")
+        y = parameters.read_labels(y, weights)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max))
-        unfitted = self._ensemble() if self.random_state is None else seeded(self._ensemble(), seed)
-        fixed = voters_are_fixed(unfitted)
-        everything = np.arange(_num_samples(X))
-        fitting, certifying = (everything,) * 2 if fixed else self._split(y, random, params)
+        unfitted = self._ensemble()
+        if self.random_state is not None:
+            unfitted = parameters.seeded(unfitted, seed)
+        fixed = rows.voters_are_fixed(unfitted)
+        fitting = certifying = np.arange(_num_samples(X))
+        if not fixed:
+            weighted = None if weights is None else np.asarray(weights) > 0
+            fitting, certifying = rows.split_rows(y, self.certify_size, random, weighted)
         if _routing_enabled():
             params = dict(process_routing(self, "fit", **params).estimator.fit)
 
-        def fitted_on(rows: Indices) -> Any:
-            options = _check_method_params(X, params, indices=rows)
-            return clone(unfitted).fit(_safe_indexing(X, rows), y[rows], **options)
+        def fitted_on(part: Indices) -> Any:
+            options = _check_method_params(X, params, indices=part)
+            return clone(unfitted).fit(_safe_indexing(X, part), y[part], **options)
 
         self.estimator_ = fitted_on(fitting)
         self.classes_ = np.union1d(y, voter_classes(self.estimator_))
         learning = self._learning_options(X, y, fitting, fitted_on, seed, fixed)
         self.certificate_ = self._certify(_safe_indexing(X, certifying), y[certifying], learning)
         self.weights_ = self.certificate_.weights
-        self.voters_ = fitted_voters(self.estimator_)
+        members: Any = panel_of(self.estimator_).members  # stumps are all in one
+        self.voters_ = [one.estimator if hasattr(one, "estimator") else one.stumps for one in members]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -224,13 +217,6 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         check_is_fitted(self)
         return self._ask(self.estimator_, X)
 
-    def _split(
-        self, y: NDArray[Any], random: np.random.RandomState, params: dict[str, Any]
-    ) -> tuple[Indices, Indices]:
-        weights = params.get("sample_weight")
-        weighted = None if weights is None else np.asarray(weights) > 0
-        return split_rows(y, self.certify_size, random, weighted)
-
     def _ensemble(self) -> Any:
         return RandomForestClassifier() if self.estimator is None else self.estimator
 
@@ -240,31 +226,32 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         """Options of the learning, among them the prior that was learned on other rows."""
         options: dict[str, Any] = {"random_state": seed, "time_budget": self.time_budget}
         objective = single_bound(self.objective)
-        if objective is None:
-            return {**options, "split": 0.0} if self.prior == "none" else options
-        has_list = isinstance(objective, Occam)
-        where = where_to_learn(
-            self.prior, self.estimator_, voting=self.voting, fixed=fixed, has_list=has_list
-        )
+        has_list = objective is None or isinstance(objective, Occam)
+        where = self.prior
+        if objective is not None:
+            where = rows.where_to_learn(
+                where, self.estimator_, voting=self.voting, fixed=fixed, has_list=has_list
+            )
         if where == "none":
             return {**options, "split": 0.0} if has_list else options
-        if where == "split":
+        if where == "split" or objective is None:
             return options
-        known = np.union1d(y[fitting], voter_classes(self.estimator_))  # without a look at certifying rows
+        votes: NDArray[Any]
         if where == "oob":
             votes = out_of_bag_votes(self.estimator_, _safe_indexing(X, fitting), n_jobs=self.n_jobs)
-            if has_list:
-                return {**options, "prior_votes": votes, "prior_y": y[fitting]}
-            centre = out_of_bag_centre(votes, y[fitting], classes=known, delta=self.delta)
-            return {**options, "prior": centre}
-
-        def ask(fit: Indices, asked: Indices) -> NDArray[Any]:
-            return self._ask(fitted_on(fit), _safe_indexing(X, asked))
-
-        answers, asked = out_of_fold(ask, fitting, y, seed)
+            known_y = y[fitting]
+        else:
+            votes, asked = rows.out_of_fold(
+                lambda fit, ask: self._ask(fitted_on(fit), _safe_indexing(X, ask)), fitting, y, seed
+            )
+            known_y = y[asked]
         if has_list:
-            return {**options, "prior_votes": answers, "prior_y": y[asked]}
-        centre = prior_centre(answers, y[asked], objective, classes=known, delta=self.delta, **options)
+            return {**options, "prior_votes": votes, "prior_y": known_y}
+        known = np.union1d(y[fitting], voter_classes(self.estimator_))  # without a look at certifying rows
+        if where == "oob":
+            centre = rows.out_of_bag_centre(votes, known_y, classes=known, delta=self.delta)
+        else:
+            centre = rows.prior_centre(votes, known_y, objective, classes=known, delta=self.delta, **options)
         return {**options, "prior": centre}
 
     def _ask(self, ensemble: Any, X: Any) -> NDArray[Any]:
@@ -282,25 +269,27 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
     def _certify(self, X: Any, y: NDArray[Any], learning: dict[str, Any]) -> Certificate:
         answers = self._ask(self.estimator_, X)
-        rows: Ballots | Scores
+        certifying: Ballots | Scores
         if self.voting == "hard":
-            rows = Ballots.from_votes(answers, y, classes=self.classes_, can_abstain=False)
+            certifying = Ballots.from_votes(answers, y, classes=self.classes_, can_abstain=False)
         else:
-            rows = Scores.from_scores(answers, y, classes=self.classes_)
-        rows = replace(rows, classes_declared=False)  # they are those of all labels, the certifying ones too
-        common: dict[str, Any] = {"delta": self.delta, "voters": voter_names(self.estimator_)}
+            certifying = Scores.from_scores(answers, y, classes=self.classes_)
+        # the classes are those of all labels, the certifying ones too
+        certifying = replace(certifying, classes_declared=False)
+        common: dict[str, Any] = {"delta": self.delta, "voters": parameters.voter_names(self.estimator_)}
         if self.objective == "uniform":
-            found: Certificate = certify(rows, weights="uniform", bound=self.bound, **common)
-            return found
-        found = certify(rows, bound=self.objective, **learning, **common)
+            plain: Certificate = certify(certifying, weights="uniform", bound=self.bound, **common)
+            return plain
+        found: Certificate = certify(certifying, bound=self.objective, **learning, **common)
         if self.bound is None or self.bound == self.objective:
             return found
         other = single_bound(self.bound)
         if other is None or other.posterior is not None:
             common["prior"] = learning.get("prior")
+        learned = KnownWeights(found.weights, "learned")
         interrupted = found.details["interrupted"]
-        found = certify(rows, weights=found.weights, bound=self.bound, **common)
-        return replace(found, origin="learned", details={**found.details, "interrupted": interrupted})
+        found = certify(certifying, weights=learned, bound=self.bound, **common)
+        return replace(found, details={**found.details, "interrupted": interrupted})
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Fit parameters go to the ensemble."""

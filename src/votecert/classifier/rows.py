@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound
 from votecert.certificate.out_of_bag import lowest_weights
+from votecert.classifier.parameters import Prior
 from votecert.learning.learn import learn
 from votecert.rows.ballots import Ballots
 from votecert.voters.panels import panel_of
@@ -22,9 +23,6 @@ from votecert.voters.stumps import DecisionStumps
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Prior = Literal["auto", "oob", "cv", "split", "none"]
-
-PRIORS = ("auto", "oob", "cv", "split", "none")
 
 N_FOLDS = 5
 """Folds for out-of-fold votes."""
@@ -47,9 +45,8 @@ def voters_are_fixed(estimator: Any) -> bool:
     if isinstance(estimator, DecisionStumps):
         return not estimator.depends_on_rows
     if isinstance(estimator, Pipeline):
-        return all(_is_frozen(step) for _, step in estimator.steps[:-1]) and voters_are_fixed(
-            estimator.steps[-1][1]
-        )
+        *steps, (_, last) = estimator.steps
+        return all(_is_frozen(step) for _, step in steps) and voters_are_fixed(last)
     if isinstance(estimator, VotingClassifier | StackingClassifier):
         return all(member == "drop" or _is_frozen(member) for _, member in estimator.estimators)
     return _is_frozen(estimator)

@@ -126,9 +126,9 @@ class Waiting:
 
     def news(self, report: dict[str, Any]) -> None:
         """What a search has found so far: the callback of ``learn``."""
-        from votecert.certificate.certificate import rounded_up
+        from votecert.certificate.text import percent
 
-        self._update(description=f"{self._what}: at most {rounded_up(report['value'])} so far")
+        self._update(description=f"{self._what}: at most {percent(report['value'])} so far")
 
     def _update(self, **state: Any) -> None:
         self._state |= state

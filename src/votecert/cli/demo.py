@@ -15,7 +15,7 @@ from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.learning import learning
 from votecert.cli.report import REPORT
-from votecert.cli.results import check_outputs, comparison, marked, percent, rounded_up, save_report
+from votecert.cli.results import check_outputs, comparison, marked, percent, save_report
 from votecert.datasets import DATA_SETS, DataSet, load
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import VoteFile
@@ -135,11 +135,11 @@ def _stump_names(stumps: Any, features: tuple[str, ...]) -> list[str]:
 
 def _show(certified: list[Certified], delta: float) -> None:
     """One line a bound, one column an ensemble, smallest first."""
-    from votecert.report.summary import counted_errors
+    from votecert.certificate.words import errors_of_rows
 
     names = [f"{one.ensemble.source} ({one.ensemble.ballots.n_voters})" for one in certified]
     shown = table("bound", *names, "", numbers=tuple(names))
-    ours = [f"[bold]{rounded_up(one.certificate.risk)}[/]" for one in certified]
+    ours = [f"[bold]{percent(one.certificate.risk)}[/]" for one in certified]
     shown.add_row("[bold]certificate[/]", *ours, "[bold]learned and certified on the same rows[/]")
     compared = [{other.bound: other for other in one.others} for one in certified]
     smallest = {
@@ -152,15 +152,15 @@ def _show(certified: list[Certified], delta: float) -> None:
         ]
         note = NOTES.get(name, "" if vc.BOUNDS[name].is_guarantee else "not a guarantee")
         shown.add_row(name, *cells, note)
-    errors = ["/".join(map(str, counted_errors(one.certificate))) for one in certified]
-    shown.add_row("errors counted", *errors, "rows; fewer where some of them fitted the vote")
+    errors = [errors_of_rows(one.certificate) for one in certified]
+    shown.add_row("errors counted", *errors, "fewer where some fitted the vote")
     held = f"confidence {100 * (1 - delta):.6g} %, each line as a whole"
     data().print(f"[bold]The error of the learned votes is at most ... ({held})[/]")
     data().print(shown)
     moved = [one.ensemble.source for one in certified if any(one.certificate.predictor.offsets)]
     if moved:
         data().print(
-            f"The learned vote of the {' and the '.join(moved)} gives a class a head start; the bounds below "
+            f"The learned vote of the {' and the '.join(moved)} gives a class an offset; the bounds below "
             "test-set are compared at the weights alone."
         )
 
@@ -177,17 +177,19 @@ def _cell(certificate: vc.Certificate, other: vc.Certificate | None) -> str:
 
 def _meaning(ensemble: VoteFile, certificate: vc.Certificate, delta: float) -> str:
     """What came out, in two sentences."""
-    from votecert.report.summary import counted_errors
+    from votecert.certificate.words import counted_errors, errors_of_rows
     from votecert.report.tables import fixed_vote_limit
 
-    errors, rows = counted_errors(certificate)
+    _, rows = counted_errors(certificate)
     n_rows = certificate.terms.n_rows
-    where = f", although its weights were learned on the very {n_rows} rows that certify it"
+    where = f", although its weights were learned on the very {n_rows:,} rows that certify it"
     if certificate.fitted_on == "part":
-        where = f": its weights were fitted on {n_rows - rows} of {n_rows} rows and certified on the others"
+        where = (
+            f": its weights were fitted on {n_rows - rows:,} of {n_rows:,} rows and certified on the others"
+        )
     return (
         f"\nWith confidence {100 * (1 - delta):.6g} %, the learned vote of the {plain(ensemble.source)} errs "
         f"on at most [bold]{percent(certificate.risk)}[/] of new rows{where}. A fresh test set, spent on "
         f"nothing but testing, could have shown no less than {percent(fixed_vote_limit(certificate))} with "
-        f"{errors} errors on {rows} rows.\n"
+        f"{errors_of_rows(certificate)} wrong.\n"
     )

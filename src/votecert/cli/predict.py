@@ -35,7 +35,7 @@ def predict(
     """Apply the certified vote to new rows.
 
     Writes one label a row, in the order of VOTES, by exactly the vote that the
-    certificate is about: its weights, its head start, its rule for ties. The
+    certificate is about: its weights, its offsets, its rule for ties. The
     voters' columns are found by name and other columns are left out. The
     certificate is verified first.
 

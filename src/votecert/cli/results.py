@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,21 +29,21 @@ COUNTABLE_VOTES = 1000
 
 def percent(risk: float) -> str:
     """A risk in percent, rounded up as certificates do it."""
-    from votecert.certificate.certificate import percent
+    from votecert.certificate.text import percent
 
     return percent(risk)
 
 
 def rounded_up(risk: float) -> str:
     """A risk as a number, rounded up as certificates do it."""
-    from votecert.certificate.certificate import rounded_up
+    from votecert.certificate.text import rounded_up
 
     return rounded_up(risk)
 
 
 def marked(risk: float, is_guarantee: bool) -> str:
     """A risk in a table, in parentheses if it is no guarantee."""
-    return rounded_up(risk) if is_guarantee else f"[dim]({rounded_up(risk)})[/]"
+    return percent(risk) if is_guarantee else f"[dim]({percent(risk)})[/]"
 
 
 def check_outputs(options: ResultOptions | None, *more: str | Path | None) -> None:
@@ -75,6 +74,9 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
     if talk.quiet:
         typer.echo(rounded_up(certificate.risk))
         return
+    from votecert.certificate.text import confidence
+    from votecert.certificate.words import errors_of_rows
+
     terms, vote = certificate.terms, certificate.predictor
     used = sum(votes > 0 for votes in vote.votes)
     mark = "" if certificate.is_guarantee else " [bold red]NOT A GUARANTEE[/]"
@@ -82,9 +84,10 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
     shown.show_header = False
     for name, text in (
         ("risk", f"[bold]at most {percent(certificate.risk)}[/]{mark}"),
-        ("confidence", f"{100 * (1 - certificate.delta):.6g} % (delta {certificate.delta:g})"),
-        ("counted", f"{certificate.errors} errors and {certificate.ties} ties on {terms.n_rows} rows"),
-        ("vote", f"{used} of {terms.n_voters} voters have weight, {terms.n_classes} classes"),
+        ("confidence", f"{confidence(certificate.delta)} (delta {certificate.delta:g})"),
+        ("errors", errors_of_rows(certificate)),
+        ("ties", f"{certificate.ties:,} of {terms.n_rows:,} rows"),
+        ("vote", f"{used:,} of {terms.n_voters:,} voters have weight, {terms.n_classes:,} classes"),
         ("weights", certificate.origin + plain(_weights_in_words(certificate))),
         ("bound", f"{certificate.bound} ({plain(certificate.method.title)})"),
     ):
@@ -94,7 +97,7 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
 
 
 def _weights_in_words(certificate: vc.Certificate) -> str:
-    """The votes of each voter, and of classes that start with some, if there are few."""
+    """The votes of each voter, and the offsets of the classes, if there are few."""
     vote = certificate.predictor
     if len(vote.votes) > SHOWN_VOTERS:
         return ""
@@ -105,26 +108,25 @@ def _weights_in_words(certificate: vc.Certificate) -> str:
         shares = [str(n) if is_whole else f"{100 * n / sum(vote.votes):.3g} %" for n in votes]
         return ", ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
 
-    constants = {label: n for label, n in zip(map(str, vote.classes), vote.offsets, strict=True) if n}
-    start = f"; head start {said(constants, list(constants.values()))}" if constants else ""
-    return f": {said(names, vote.votes)}{start}"
+    offsets = {label: n for label, n in zip(map(str, vote.classes), vote.offsets, strict=True) if n}
+    ending = f"; offsets {said(offsets, list(offsets.values()))}" if offsets else ""
+    return f": {said(names, vote.votes)}{ending}"
 
 
 def show_table(certificates: vc.CertificateTable, talk: Talk, title: str) -> None:
     """Certificates side by side, by bound or by group."""
-    by, last = certificates.by, "rows" if certificates.by == "group" else "note"
-    shown = table(by, "risk", "errors", last, numbers=("risk", "errors", "rows"))
+    from votecert.certificate.words import errors_of_rows, how_they_hold
+
+    shown = table(certificates.by, "risk", "errors", "note", numbers=("risk", "errors"))
     for one in certificates:
-        note = str(one.terms.n_rows) if last == "rows" else plain(_note_on(one))
         risk = marked(one.risk, one.is_guarantee)
-        shown.add_row(plain(getattr(one, by)), risk, f"{one.empirical_risk:.4f}", note)
+        shown.add_row(plain(getattr(one, certificates.by)), risk, errors_of_rows(one), plain(_note_on(one)))
     for name, why in certificates.skipped.items():
         shown.add_row(name, "-", "-", plain(_first_sentence(why)))
     data().print(f"[bold]{title}[/]")
     data().print(shown)
     if not talk.quiet:
-        held = "hold together" if certificates.simultaneous else "hold each on its own: look, do not pick"
-        data().print(f"Risks {held}; in parentheses: no guarantee here.")
+        data().print(f"{how_they_hold(certificates)} In parentheses: no guarantee here.")
 
 
 def _note_on(certificate: vc.Certificate) -> str:
@@ -161,16 +163,11 @@ def save_report(
 
 
 def comparison(certificate: vc.Certificate, rows: Ballots, talk: Talk) -> vc.CertificateTable:
-    """Every bound at the weights of a certificate, for looking.
+    """Every bound at the weights of a certificate, for looking."""
+    from votecert.certificate import compare_at
 
-    The weights are handed over as numbers, so where they come from has to be put back: the test-set bound
-    is no guarantee for weights learned on the same rows.
-    """
     with talk.wait("Comparing bounds"):
-        found = vc.compare(
-            rows, weights=certificate.weights, delta=certificate.delta, voters=certificate.voters
-        )
-    return replace(found, certificates=tuple(replace(one, origin=certificate.origin) for one in found))
+        return compare_at(certificate, rows)
 
 
 def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None:
@@ -182,5 +179,5 @@ def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None
         raise ValueError(f"--max-risk needs a guarantee, which the bound {worst.bound!r} does not give here.")
     if worst.risk > max_risk:
         where = "" if worst.group is None else f" of group {worst.group}"
-        complain(f"The certified risk{where}, {rounded_up(worst.risk)}, is above --max-risk {max_risk:g}.")
+        complain(f"The certified risk{where}, {percent(worst.risk)}, is above --max-risk {max_risk:g}.")
         leave(Code.TOO_RISKY)

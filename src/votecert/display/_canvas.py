@@ -5,9 +5,10 @@ Nothing is told by colour alone: bars that mean different things differ in hatch
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
-from votecert.report.text import visible
+from votecert.certificate.text import visible
 
 BLUE = "#0072B2"
 RED = "#D55E00"
@@ -16,46 +17,58 @@ GREY = "#595959"
 LIGHT = "#F0F0F0"
 """Okabe and Ito's palette, and greys."""
 
-NOT_CLAIMED = {"facecolor": "white", "edgecolor": RED, "hatch": "////"}
-"""How a bar looks that is no guarantee."""
 
+@dataclass
+class Display:
+    """A picture that is made first and drawn later, on given axes or on new ones.
 
-def new_axes(ax: Any, height: float = 4.0, width: float = 6.4) -> Any:
-    """The given axes, or new ones in a figure of their own."""
-    if ax is not None:
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by ``plot``.
+    """
+
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on new ones."""
+        raise NotImplementedError
+
+    def _drawn_on(self, ax: Any) -> Self:
+        """The display, drawn at once if there are axes for it."""
+        return self if ax is None else self.plot(ax)
+
+    def _axes(self, ax: Any, height: float = 4.0, width: float = 6.4, *, grid: str | None = None) -> Any:
+        """The given axes, or new ones in a figure of their own, without a frame that says nothing."""
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError:
+                raise ImportError(
+                    "Displays are drawn with matplotlib, which is missing: pip install 'votecert[plots]'."
+                ) from None
+            ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+        ax.spines[["top", "right"]].set_visible(False)
+        if grid is not None:  # a light one, for reading values off one axis
+            ax.grid(axis=grid, color="#D9D9D9", linewidth=0.8)
+            ax.set_axisbelow(True)
+        self.ax_, self.figure_ = ax, ax.figure
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError(
-            "Displays are drawn with matplotlib, which is not installed: pip install 'votecert[plots]'."
-        ) from None
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def in_percent(axis: Any) -> None:
-    """Label the ticks of an axis in percent."""
+def in_percent(*axes: Any) -> None:
+    """Label the ticks of axes in percent."""
     from matplotlib.ticker import PercentFormatter
 
-    axis.set_major_formatter(PercentFormatter(1.0))
-
-
-def tidy(ax: Any, *, grid: str | None = None) -> None:
-    """Take away the frame that carries no information; a light grid for reading values off one axis."""
-    ax.spines[["top", "right"]].set_visible(False)
-    if grid is not None:
-        ax.grid(axis=grid, color="#D9D9D9", linewidth=0.8)
-        ax.set_axisbelow(True)
+    for axis in axes:
+        axis.set_major_formatter(PercentFormatter(1.0))
 
 
 def label_bars(ax: Any, names: list[str]) -> None:
-    """Name horizontal bars, the first on top."""
+    """Name horizontal bars, the first on top, with a legend where it can hide nothing."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
-
-
-def legend_above(ax: Any) -> None:
-    """A legend where it can hide nothing."""
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3, frameon=False)
 
 

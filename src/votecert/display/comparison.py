@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
-from votecert.certificate import Certificate, CertificateTable, compare
-from votecert.display._canvas import (
-    BLUE,
-    GREY,
-    NOT_CLAIMED,
-    RED,
-    as_label,
-    in_percent,
-    label_bars,
-    legend_above,
-    new_axes,
-    tidy,
-)
-from votecert.report.text import limit
+from votecert.certificate import Certificate, CertificateTable, compare, compare_at
+from votecert.certificate.text import percent
+from votecert.display._canvas import BLUE, GREY, RED, Display, as_label, in_percent, label_bars
+
+CLAIMED = {"facecolor": BLUE, "edgecolor": BLUE}
+NOT_CLAIMED = {"facecolor": "white", "edgecolor": RED, "hatch": "////"}
+"""How a bar looks that is a guarantee, or none."""
 
 
 @dataclass
-class BoundComparisonDisplay:
+class BoundComparisonDisplay(Display):
     """Certificates of a table as bars; what is no guarantee looks different and says so.
 
     Parameters
@@ -43,14 +36,11 @@ class BoundComparisonDisplay:
     """
 
     table: CertificateTable
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_table(cls, table: CertificateTable, *, ax: Any = None) -> Self:
         """Show what :func:`votecert.compare`, or :func:`votecert.certify` by groups, has found."""
-        display = cls(table)
-        return display if ax is None else display.plot(ax)
+        return cls(table)._drawn_on(ax)
 
     @classmethod
     def from_predictions(cls, votes: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -63,19 +53,9 @@ class BoundComparisonDisplay:
     ) -> Self:
         """Compare bounds for the weights of a certificate, on its own rows.
 
-        Bounds are about the weights only, without the constant votes that "occam" may have added.
+        Bounds are about the weights only, without the offsets that "occam" may have added.
         """
-        own = {
-            "weights": certificate.weights,
-            "delta": certificate.delta,
-            "classes": list(certificate.predictor.classes),
-            "voters": certificate.voters,
-        }
-        table = compare(votes, y, **{**own, **options})
-        # weights that were learned on these rows look given once they are numbers
-        same = tuple(replace(other, origin=certificate.origin) for other in table)
-        ordered = sorted(same, key=lambda other: (not other.is_guarantee, other.risk))
-        return cls.from_table(replace(table, certificates=tuple(ordered)), ax=ax)
+        return cls.from_table(compare_at(certificate, votes, y, **options), ax=ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -87,17 +67,17 @@ class BoundComparisonDisplay:
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
         certificates = list(self.table)
-        ax = new_axes(ax, height=1.3 + 0.32 * len(certificates), width=7.4)
+        ax = self._axes(ax, height=1.3 + 0.32 * len(certificates), width=7.4)
         for place, certificate in enumerate(certificates):
-            solid = {"facecolor": BLUE, "edgecolor": BLUE}
-            ax.barh(place, certificate.risk, **(solid if certificate.is_guarantee else NOT_CLAIMED))
-            note = "" if certificate.is_guarantee else "  NO GUARANTEE"
-            note = "  says nothing" if certificate.risk >= 1 else note
-            style = {"color": RED, "fontweight": "bold"} if "NO GUARANTEE" in note else {"color": GREY}
-            ax.text(certificate.risk + 0.02, place, limit(certificate.risk) + note, va="center", **style)
-        names = [as_label(getattr(certificate, self.table.by)) for certificate in certificates]
-        label_bars(ax, names)
+            ax.barh(place, certificate.risk, **(CLAIMED if certificate.is_guarantee else NOT_CLAIMED))
+            note, style = "", {"color": GREY}
+            if certificate.risk >= 1:
+                note = "  says nothing"
+            elif not certificate.is_guarantee:
+                note, style = "  NO GUARANTEE", {"color": RED, "fontweight": "bold"}
+            ax.text(certificate.risk + 0.02, place, percent(certificate.risk) + note, va="center", **style)
         self._mark_errors(ax)
+        label_bars(ax, [as_label(getattr(certificate, self.table.by)) for certificate in certificates])
         widest = max(certificate.risk for certificate in certificates)
         is_plain = widest < 1 and all(certificate.is_guarantee for certificate in certificates)
         ax.set_xlim(0, widest * (1.2 if is_plain else 2.0))  # room for the texts
@@ -105,8 +85,6 @@ class BoundComparisonDisplay:
         in_percent(ax.xaxis)
         held = "all hold together" if self.table.simultaneous else "each holds on its own"
         ax.set_xlabel(f"bound on the error of the vote ({held})")
-        tidy(ax)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _mark_errors(self, ax: Any) -> None:
@@ -117,4 +95,3 @@ class BoundComparisonDisplay:
             ax.axvline(errors[0], color="black", linewidth=1.5, linestyle=":", label=label)
         else:
             ax.plot(errors, range(len(errors)), "k|", markersize=14, markeredgewidth=2, label=label)
-        legend_above(ax)

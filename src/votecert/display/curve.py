@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate, certify
-from votecert.display._canvas import BLUE, GREY, in_percent, new_axes, tidy
+from votecert.certificate.text import percent, share
+from votecert.display._canvas import BLUE, GREY, Display, in_percent
 from votecert.report.growth import with_more_rows
-from votecert.report.text import limit
 
 FACTORS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """How many times the rows the projection goes to."""
@@ -22,7 +22,7 @@ SHARES = (0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
 
 
 @dataclass
-class CertificateCurveDisplay:
+class CertificateCurveDisplay(Display):
     """Certificates by the number of rows: made on parts of the rows, and projected to more of them.
 
     Parameters
@@ -53,8 +53,6 @@ class CertificateCurveDisplay:
     risks: npt.NDArray[np.float64]
     projected_rows: npt.NDArray[np.int64]
     projected_risks: npt.NDArray[np.float64]
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_certificate(
@@ -115,39 +113,29 @@ class CertificateCurveDisplay:
     @classmethod
     def _build(cls, certificates: list[Certificate], factors: Sequence[int], ax: Any) -> Self:
         last = certificates[-1]
-        display = cls(
+        return cls(
             certificate=last,
             rows=np.array([certificate.terms.n_rows for certificate in certificates]),
             risks=np.array([certificate.risk for certificate in certificates]),
             projected_rows=np.array([factor * last.terms.n_rows for factor in sorted(factors)]),
             projected_risks=np.array([with_more_rows(last, factor) for factor in sorted(factors)]),
-        )
-        return display if ax is None else display.plot(ax)
+        )._drawn_on(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        ax = new_axes(ax)
-        errors = self.certificate.empirical_risk
-        made = "certificates" if self.certificate.is_guarantee else "bounds, NOT A GUARANTEE"
-        ax.plot(
-            self.rows, self.risks, "o-", color=BLUE, linewidth=2, label=f"{made} ({self.certificate.bound})"
-        )
-        ax.plot(
-            self.projected_rows,
-            self.projected_risks,
-            "--",
-            color=BLUE,
-            label="projected: as many errors a row",
-        )
-        ax.axhline(errors, color=GREY, linestyle=":", label=f"errors on the rows: {100 * errors:.3g} %")
-        here = (int(self.rows[-1]), float(self.risks[-1]))
-        ax.annotate(limit(here[1]), here, xytext=(6, 8), textcoords="offset points", color=BLUE)
+        ax = self._axes(ax, grid="y")
+        errors, last = self.certificate.empirical_risk, float(self.risks[-1])
+        kind = "certificates" if self.certificate.is_guarantee else "bounds, NOT A GUARANTEE"
+        made, projected = f"{kind} ({self.certificate.bound})", "projected: as many errors a row"
+        ax.plot(self.rows, self.risks, "o-", color=BLUE, linewidth=2, label=made)
+        ax.plot(self.projected_rows, self.projected_risks, "--", color=BLUE, label=projected)
+        ax.axhline(errors, color=GREY, linestyle=":", label=f"errors on the rows: {share(errors)}")
+        where = {"xytext": (6, 8), "textcoords": "offset points"}
+        ax.annotate(percent(last), (int(self.rows[-1]), last), color=BLUE, **where)
         ax.set_xscale("log")
         ax.set_ylim(0, min(1.02, 1.15 * float(max(self.risks.max(), self.projected_risks.max()))))
         in_percent(ax.yaxis)
         ax.set_xlabel("certifying rows")
         ax.set_ylabel("bound on the error")
         ax.legend(loc="upper right", frameon=False)
-        tidy(ax, grid="y")
-        self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate
-from votecert.display._canvas import BLUE, GREY, LIGHT, RED, in_percent, new_axes, tidy
-from votecert.report.margins import margin_cut
-from votecert.report.text import confidence, limit
-from votecert.rows.tables import in_order
+from votecert.certificate.certified_rows import certified_rows
+from votecert.certificate.text import confidence, percent, share
+from votecert.display._canvas import BLUE, GREY, LIGHT, RED, Display, in_percent
+from votecert.report.margins import leads, margin_cut
+from votecert.rows.ballots import Ballots
 
 
 @dataclass
-class MarginDisplay:
+class MarginDisplay(Display):
     """Distribution of the margins of the vote, with its certificate.
 
     The curve says which share of the rows has a lead of at most x: the votes for the true class less those
@@ -52,8 +53,6 @@ class MarginDisplay:
     errors: float
     certificate: Certificate
     cut: float = 0.0
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_certificate(cls, certificate: Certificate, votes: Any, y: Any, *, ax: Any = None) -> Self:
@@ -67,18 +66,13 @@ class MarginDisplay:
         ax : matplotlib Axes, optional
             Draw there at once; by default :meth:`plot` draws later.
         """
-        vote = certificate.predictor
-        votes = in_order(votes, certificate.voters)
-        shares = vote.totals(votes)
-        truth = np.asarray(y)
-        true_class = vote.labels == truth[:, None]
-        if not true_class.any(axis=1).all():
-            raise ValueError(f"y has labels that are not among the classes {list(vote.classes)}.")
-        lead = np.where(true_class, shares, 0).sum(axis=1) - np.where(true_class, 0, shares).max(axis=1)
-        wrong = float(np.mean(vote.predict(votes) != truth))
-        abstains = certificate.terms.n_outputs > certificate.terms.n_classes
-        display = cls(lead, wrong, certificate, 0.0 if abstains else margin_cut(certificate))
-        return display if ax is None else display.plot(ax)
+        rows = certified_rows(certificate, votes, y)
+        lead, wrong = leads(certificate, rows)
+        if isinstance(rows, Ballots):  # equal rows are one pattern
+            each = rows.pattern_of_row
+            each = np.repeat(np.arange(rows.n_patterns), rows.counts) if each is None else each
+            lead, wrong = lead[each], wrong[each]
+        return cls(lead, float(wrong.mean()), certificate, margin_cut(certificate))._drawn_on(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
@@ -96,34 +90,31 @@ class MarginDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        ax = new_axes(ax)
-        leads = np.sort(self.leads)
-        share = np.arange(1, len(leads) + 1) / len(leads)
-        start = min(-1.0, float(leads[0]))
+        ax = self._axes(ax)
+        ordered = np.sort(self.leads)
+        below = np.arange(1, len(ordered) + 1) / len(ordered)
+        start = min(-1.0, float(ordered[0]))
         ax.axvspan(start, self.cut, color=LIGHT, zorder=0)
-        ax.plot([start, *leads], [0.0, *share], drawstyle="steps-post", color=BLUE, linewidth=2, label="rows")
+        ax.plot(
+            [start, *ordered], [0.0, *below], drawstyle="steps-post", color=BLUE, linewidth=2, label="rows"
+        )
         self._mark(ax)
         ax.set_xlim(start, 1)
         ax.set_ylim(0, 1.02)
-        in_percent(ax.xaxis)
-        in_percent(ax.yaxis)
+        in_percent(ax.xaxis, ax.yaxis)
         ax.set_xlabel("lead of the true class over the best other one")
         ax.set_ylabel("share of rows with at most this lead")
         ax.legend(loc="upper left", frameon=False)
-        tidy(ax)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _mark(self, ax: Any) -> None:
-        certificate = self.certificate
-        claim = (
-            f"certified error: at most {limit(certificate.risk)} (confidence {confidence(certificate.delta)})"
-        )
-        if not certificate.is_guarantee:
-            claim = f"NOT A GUARANTEE: error of {limit(certificate.risk)} claimed"
-        ax.plot([-1, 0], [certificate.risk] * 2, color=RED, linestyle="--", linewidth=1.5)
-        ax.plot([0], [certificate.risk], marker="v", markersize=9, color=RED, linestyle="--", label=claim)
-        found = f"errors on these rows: {100 * self.errors:.3g} %"
+        risk, delta = self.certificate.risk, self.certificate.delta
+        claim = f"certified error: at most {percent(risk)} (confidence {confidence(delta)})"
+        if not self.certificate.is_guarantee:
+            claim = f"NOT A GUARANTEE: error of {percent(risk)} claimed"
+        ax.plot([-1, 0], [risk] * 2, color=RED, linestyle="--", linewidth=1.5)
+        ax.plot([0], [risk], marker="v", markersize=9, color=RED, linestyle="--", label=claim)
+        found = f"errors on these rows: {share(self.errors)}"
         ax.plot([0], [self.errors], marker="o", markersize=6, color=GREY, linestyle="none", label=found)
         if self.cut > 0:
             ax.axvline(self.cut, color=GREY, linewidth=1, linestyle=":", label="counted as lost up to here")

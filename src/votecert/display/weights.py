@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate
-from votecert.display._canvas import (
-    BLUE,
-    SKY,
-    as_label,
-    in_percent,
-    label_bars,
-    legend_above,
-    new_axes,
-    tidy,
-)
+from votecert.display._canvas import BLUE, SKY, Display, as_label, in_percent, label_bars
 
 
 @dataclass
-class WeightsDisplay:
-    """Weights of the voters, largest first, and of the constant votes that "occam" may add.
+class WeightsDisplay(Display):
+    """Weights of the voters, largest first, and the offsets of the classes that "occam" may add.
 
     Parameters
     ----------
@@ -32,7 +23,7 @@ class WeightsDisplay:
     names : list of str
         Their names.
     offsets : (c,) array
-        Votes that each class has in advance, on the scale of the weights.
+        Votes that each class has before anybody voted, on the scale of the weights.
     classes : list
         The classes.
 
@@ -55,17 +46,13 @@ class WeightsDisplay:
     names: list[str]
     offsets: npt.NDArray[np.float64]
     classes: list[Any]
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_certificate(cls, certificate: Certificate, *, ax: Any = None) -> Self:
         """Weights of the certified vote."""
         names = certificate.voters or [f"voter {i}" for i in range(certificate.terms.n_voters)]
-        display = cls(
-            certificate.weights, list(names), certificate.offsets, list(certificate.predictor.classes)
-        )
-        return display if ax is None else display.plot(ax)
+        made = cls(certificate.weights, list(names), certificate.offsets, list(certificate.classes))
+        return made._drawn_on(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -88,19 +75,16 @@ class WeightsDisplay:
         if len(rest):
             labels.append(f"{len(rest)} others together")
             values.append(float(self.weights[rest].sum()))
-        constants = np.flatnonzero(self.offsets)
-        ax = new_axes(ax, height=1.3 + 0.26 * (len(labels) + len(constants)))
+        ahead = np.flatnonzero(self.offsets)
+        ax = self._axes(ax, grid="x", height=1.3 + 0.26 * (len(labels) + len(ahead)))
         bars = ax.barh(range(len(values)), values, color=BLUE, edgecolor=BLUE)
         if len(rest):
             bars[-1].set(facecolor="white", hatch="....")
-        for place, k in enumerate(constants, start=len(values)):
+        for place, k in enumerate(ahead, start=len(values)):
             ax.barh(place, self.offsets[k], facecolor=SKY, edgecolor="black", hatch="\\\\\\\\")
             labels.append(f"always {as_label(self.classes[k])}")
         ax.axvline(1 / len(self.weights), color="black", linestyle=":", linewidth=1.5, label="equal weights")
         label_bars(ax, labels)
         in_percent(ax.xaxis)
         ax.set_xlabel("weight in the vote; all voters together have 100 %")
-        legend_above(ax)
-        tidy(ax, grid="x")
-        self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 from votecert.certificate.certificate import Certificate
+from votecert.certificate.text import percent
 from votecert.numerics.arithmetic import OUTWARD
-from votecert.report.charts import Point
-from votecert.report.text import limit
 
 FACTORS = (1, 2, 5, 10)
 """How many times the rows."""
+
+
+class Point(NamedTuple):
+    """A value over a position, with the texts that stand below and above it."""
+
+    x: float
+    y: float
+    name: str
+    label: str
 
 
 def with_more_rows(certificate: Certificate, factor: int) -> float:
@@ -33,9 +42,8 @@ def with_more_rows(certificate: Certificate, factor: int) -> float:
 
 def growth(certificate: Certificate) -> list[Point]:
     """The points of the curve."""
-    points = []
-    for factor in FACTORS:
-        risk = with_more_rows(certificate, factor)
-        x = 0.07 + 0.86 * math.log(factor) / math.log(FACTORS[-1])
-        points.append(Point(x, risk, f"{factor}\u00d7 rows", limit(risk)))
-    return points
+    risks = {factor: with_more_rows(certificate, factor) for factor in FACTORS}
+    return [
+        Point(0.07 + 0.86 * math.log(factor, FACTORS[-1]), risk, f"{factor}\u00d7 rows", percent(risk))
+        for factor, risk in risks.items()
+    ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from votecert.certificate.certificate import Certificate
-from votecert.report import summary, tables
-from votecert.report.text import chance, limit, visible
+from votecert.certificate.text import chance, percent, share, visible
+from votecert.certificate.words import Verdict, verdict
+from votecert.report import facts
+from votecert.report.tables import fixed_vote_limit
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"})
 _SPECIAL = re.compile(r"([\\`*_\[\]~$@]|:(?=//)|(?<=www)\.)")
@@ -31,15 +33,15 @@ def to_markdown(certificate: Certificate) -> str:
     >>> print(to_markdown(certificate).splitlines()[2])
     **At most 1.49 % of new rows are wrong** (guarantee at 95 % confidence)
     """
-    verdict = summary.verdict(certificate)
+    said = verdict(certificate)
     parts = [
         "## Risk certificate",
-        _headline(verdict),
-        escaped(" ".join(verdict.sentences)),
+        _headline(said),
+        escaped(" ".join(said.sentences)),
         escaped(certificate.statement),
         _facts(certificate),
         "### What must be true",
-        "\n".join(f"- {escaped(line)}" for line in summary.assumptions(certificate)),
+        "\n".join(f"- {escaped(line)}" for line in facts.assumptions(certificate)),
         "### How to check it",
         "Save the certificate as `certificate.json` (`certificate.to_json()`), then run:",
         "```shell\npip install 'votecert[cli]'\nvotecert verify certificate.json\n```",
@@ -62,24 +64,24 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split())).translate(_ENTITIES)
 
 
-def _headline(verdict: summary.Verdict) -> str:
-    number, badge = escaped(verdict.number), escaped(verdict.badge)
-    if verdict.kind in ("guarantee", "weak"):
+def _headline(said: Verdict) -> str:
+    number, badge = escaped(said.number), escaped(said.badge)
+    if said.kind in ("guarantee", "weak"):
         return f"**At most {number} of new rows are wrong** ({badge.lower()})"
     return f"> **{badge}**: {number}"
 
 
 def _facts(certificate: Certificate) -> str:
-    lines = ["| | |", "|---|---|"]
-    bound = tables.fixed_vote_limit(certificate)
-    facts = [
-        *summary.headline_facts(certificate),
-        summary.Fact("Limit for a vote fixed in advance", limit(bound)),
-        *summary.predictor_facts(certificate),
-        summary.Fact("Chance of a false statement", f"at most {chance(certificate.delta)}"),
-        *(summary.Fact(f"Spent on {row.name}", row.number) for row in tables.ledger(certificate)),
+    limit = percent(fixed_vote_limit(certificate))
+    listed = [
+        *facts.headline_facts(certificate),
+        facts.Fact("Limit for a vote fixed in advance", limit),
+        *facts.predictor_facts(certificate),
+        facts.Fact("Chance of a false statement", f"at most {chance(certificate.delta)}"),
+        *(facts.Fact(f"Spent on {name}", share(spent)) for name, spent in certificate.ledger.items()),
     ]
-    for fact in {fact.name: fact for fact in facts}.values():
+    lines = ["| | |", "|---|---|"]
+    for fact in {fact.name: fact for fact in listed}.values():
         text = escaped(" ".join([fact.text, ", ".join(fact.labels)]).strip())
         lines.append(f"| {escaped(fact.name)} | {text} |")
     return "\n".join(lines)

@@ -6,8 +6,9 @@ from html import escape
 
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.report.summary import Verdict, caveat, headline_facts, together, verdict
-from votecert.report.text import share, visible
+from votecert.certificate.text import visible
+from votecert.certificate.words import Verdict, errors_of_rows, how_they_hold, verdict
+from votecert.report.facts import headline_facts
 
 COLOURS = {"guarantee": "#1a7f37", "weak": "#9a6700", "vacuous": "#9a6700", "warning": "#cf222e"}
 """Readable on white and on black."""
@@ -42,27 +43,22 @@ def certificate_html(certificate: Certificate) -> str:
 def table_html(table: CertificateTable) -> str:
     """One line a certificate."""
     lines = "".join(_line(certificate, table.by) for certificate in table)
-    held = (
-        f"They hold together with {together(table)} confidence."
-        if table.simultaneous
-        else ("Each holds on its own; picking the smallest afterwards would not be covered.")
-    )
     skipped = f" Not for this problem: {', '.join(table.skipped)}." if table.skipped else ""
     return (
         f'<table><thead><tr><th style="{_LEFT}">{table.by}</th><th>risk</th><th>errors</th>'
         f'<th style="{_LEFT}">note</th></tr></thead><tbody>{lines}</tbody></table>'
-        f"<p>{_text(held + skipped)}</p>"
+        f"<p>{_text(how_they_hold(table) + skipped)}</p>"
     )
 
 
 def _line(certificate: Certificate, by: str) -> str:
     said = verdict(certificate)
     badge = "" if said.kind in ("guarantee", "weak") else f"{said.badge}. "
-    note = badge + (caveat(certificate) or certificate.reason or "")
+    note = badge + (certificate.caveat or certificate.reason or "")
     cells = [
         (_LEFT, _text(str(getattr(certificate, by)))),
         (_RIGHT, _number(said)),
-        (_RIGHT, _text(share(certificate.empirical_risk))),
+        (_RIGHT, _text(errors_of_rows(certificate))),
         (_LEFT, _text(note)),
     ]
     return "<tr>" + "".join(f'<td style="{style}">{cell}</td>' for style, cell in cells) + "</tr>"

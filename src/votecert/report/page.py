@@ -6,24 +6,30 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import votecert
+from votecert.certificate import text, words
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.report import summary, tables
-from votecert.report.charts import SQUARES, curve, histogram, squares
+from votecert.report import charts, facts, tables
 from votecert.report.growth import growth
-from votecert.report.margins import Margins, read_margins
-from votecert.report.text import chance, confidence, limit, scalar, share, visible
+from votecert.report.margins import read_margins
 from votecert.rows.files.atomic import write_atomically
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 Tables = CertificateTable | Sequence[CertificateTable] | None
+
+FILTERS: tuple[Callable[..., Any], ...] = (
+    *(text.share, text.chance, text.confidence, text.percent),
+    *(charts.across, charts.signed, charts.nice_ceiling),
+)
+"""What the templates use to write numbers."""
 
 SHOWN_JSON = 200_000
 """A certificate with more characters is only offered for download, not shown as well."""
@@ -78,7 +84,6 @@ def to_html(
         raise ValueError(f"There is no report on a certificate that does not verify. {checked}")
     given = [table] if isinstance(table, CertificateTable) else list(table or [])
     margins = None if votes is None and y is None else read_margins(certificate, votes, y)
-    style, dark, script = (_asset(name) for name in ("report.css", "dark.css", "report.js"))
     html = (
         _environment()
         .get_template("report.html.jinja")
@@ -86,23 +91,10 @@ def to_html(
             certificate=certificate,
             title=title or "Risk certificate",
             arithmetic=checked.arithmetic,
-            verdict=summary.verdict(certificate),
-            summary=summary,
-            tables=tables,
             margins=margins,
             comparisons=[one for one in given if one.by == "bound"],
             groupings=[one for one in given if one.by == "group"],
-            more_rows=growth(certificate) if certificate.is_guarantee else [],
-            squares=draw_squares(certificate),
-            histogram=draw_margins,
-            curve=draw_growth,
             json=embedded_json(certificate),
-            confidence=confidence(certificate.delta),
-            style=style,
-            dark=dark,
-            script=script,
-            policy=_policy(styles=(style, dark), script=script),
-            version=_version(),
         )
     )
     if path is not None:
@@ -110,63 +102,20 @@ def to_html(
     return html
 
 
-def draw_squares(certificate: Certificate) -> str | None:
-    """The certificate as a picture, where it says something and is large enough to be seen."""
-    whole = next((number for number in SQUARES if certificate.risk * number >= 1), None)
-    if whole is None or certificate.risk >= 1 or not certificate.is_guarantee:
-        return None
-    errors, rows = summary.counted_errors(certificate)
-    return squares(
-        certificate.risk,
-        errors / rows,
-        whole=whole,
-        name="squares",
-        title=f"{whole:,} squares stand for all new rows",
-        description=(
-            f"{limit(certificate.risk)} of the squares are coloured: no more of the new rows are wrong. "
-            f"The darker ones, {share(errors / rows)}, are the errors counted on the certifying rows."
-        ),
-    )
-
-
-def draw_margins(margins: Margins, certificate: Certificate) -> str:
-    """The chart of margins."""
-    share_counted = share(margins.counted / certificate.terms.n_rows)
-    return histogram(
-        margins.bins,
-        name="margins",
-        title="Rows by the lead of the true class",
-        description=(
-            f"Histogram of {certificate.terms.n_rows:,} rows over leads from -100 % to 100 %. "
-            f"{certificate.errors:,} rows are wrong. {share_counted} of the rows have a lead "
-            f"of at most {share(margins.cut)}. The numbers are in the table below the chart."
-        ),
-        cut=margins.cut,
-    )
-
-
-def draw_growth(certificate: Certificate, points: list[Any]) -> str:
-    """The chart of the certificate over the number of rows."""
-    errors, rows = summary.counted_errors(certificate)
-    return curve(
-        points,
-        name="growth",
-        title="The certificate with more rows at the same error rate",
-        description="; ".join(f"{point.name}: {point.label}" for point in points) + ".",
-        floor=errors / rows,
-        floor_label=f"error rate {share(errors / rows)}",
-    )
-
-
 def embedded_json(certificate: Certificate) -> dict[str, Any]:
     """The certificate's JSON: to look at unless it is long, to download, and its digest."""
-    text = visible(certificate.to_json())
+    content = text.visible(certificate.to_json())
     return {
-        "text": text if len(text) <= SHOWN_JSON else None,
-        "url": "data:application/json;base64," + base64.b64encode(text.encode()).decode(),
-        "digest": json.loads(text)["digest"],
-        "kilobytes": max(1, round(len(text) / 1000)),
+        "text": content if len(content) <= SHOWN_JSON else None,
+        "url": "data:application/json;base64," + base64.b64encode(content.encode()).decode(),
+        "digest": json.loads(content)["digest"],
+        "kilobytes": max(1, round(len(content) / 1000)),
     }
+
+
+def sha256(content: str) -> str:
+    """How a content security policy calls a style or script that may have an effect."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 @cache
@@ -179,33 +128,17 @@ def _environment() -> Environment:
         loader=PackageLoader("votecert.report", "template"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=lambda value: text.visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(share=share, chance=chance, scalar=scalar)
+    modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts}
+    environment.globals.update(modules, growth=growth, asset=_asset, version=votecert.__version__)
+    for function in (*FILTERS, sha256):
+        environment.filters[function.__name__] = function
     return environment
-
-
-def _policy(styles: tuple[str, ...], script: str) -> str:
-    """A content security policy under which only the report's own style and script have any effect."""
-    allowed = " ".join(_hash(style) for style in styles)
-    return (
-        f"default-src 'none'; style-src {allowed}; script-src {_hash(script)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache
 def _asset(name: str) -> str:
     return files("votecert.report").joinpath("template", name).read_text("utf-8")
-
-
-def _version() -> str:
-    import votecert
-
-    return votecert.__version__

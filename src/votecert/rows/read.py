@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,18 @@ from votecert.rows.split import SPLIT
 from votecert.rows.tables import column_names, places_of
 
 Floats = npt.NDArray[np.float64]
-Weights = npt.ArrayLike | Mapping[str, float] | Literal["learn", "uniform"]
 Rows = Ballots | Scores
+Origin = Literal["learned", "given", "fixed"]
+
+
+class KnownWeights(NamedTuple):
+    """Weights that were found before, with where they come from: as mere numbers they would look given."""
+
+    numbers: Floats
+    origin: Origin
+
+
+Weights = npt.ArrayLike | Mapping[str, float] | Literal["learn", "uniform"] | KnownWeights
 
 
 def check_delta(delta: float) -> None:
@@ -75,8 +85,11 @@ def read_rows(
 
 def read_weights(
     weights: Weights, n_voters: int, fixed_in_advance: bool = False, voters: Sequence[str] | None = None
-) -> tuple[Floats | None, Literal["learned", "given", "fixed"]]:
+) -> tuple[Floats | None, Origin]:
     """The weights as an array that sums to one (None if they are to be learned) and where they come from."""
+    origin: Origin = "fixed" if fixed_in_advance else "given"
+    if isinstance(weights, KnownWeights):
+        weights, origin = weights
     if isinstance(weights, str):
         if weights == "learn":
             if fixed_in_advance:
@@ -101,7 +114,7 @@ def read_weights(
     total = theta.sum()
     if abs(total - 1) > 1e-6:
         raise ValueError(f"The weights sum to {total:.6g} and must sum to 1: divide them by their sum.")
-    return theta / total, "fixed" if fixed_in_advance else "given"
+    return theta / total, origin
 
 
 def _by_voter(weights: Any, voters: Sequence[str] | None) -> Any:

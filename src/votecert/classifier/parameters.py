@@ -1,8 +1,8 @@
-"""What the classifier refuses before any work is done, and how it shows its voters."""
+"""The classifier's parameters: what it refuses before any work is done, and what they come to."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from votecert.bounds import find_bound
 from votecert.bounds.base import Bound
-from votecert.classifier.rows import PRIORS
 from votecert.rows.read import check_delta
 from votecert.voters.panels import panel_of
 
-VOTING = ("hard", "soft")
+Prior = Literal["auto", "oob", "cv", "split", "none"]
 
 
 def check_parameters(classifier: Any) -> None:
@@ -26,7 +25,7 @@ def check_parameters(classifier: Any) -> None:
         raise ValueError(
             f"certify_size must be between 0 and 1, both excluded, not {classifier.certify_size!r}."
         )
-    for name, known in (("voting", VOTING), ("prior", PRIORS)):
+    for name, known in (("voting", ("hard", "soft")), ("prior", get_args(Prior))):
         if getattr(classifier, name) not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(classifier, name)!r}.")
     if classifier.estimator is not None and not hasattr(classifier.estimator, "fit"):
@@ -50,13 +49,12 @@ def check_parameters(classifier: Any) -> None:
 def _refuse_unused(classifier: Any) -> None:
     """Refuse parameters that the objective has no use for."""
     if classifier.objective == "uniform":
-        unused = {"prior": classifier.prior not in ("auto", "none")}
-        unused["time_budget"] = classifier.time_budget is not None
-        for name in (name for name, is_unused in unused.items() if is_unused):
-            raise ValueError(
-                f"{name}={getattr(classifier, name)!r} would be ignored here: objective='uniform' learns "
-                "nothing. Leave it out, or use another objective."
-            )
+        for name, usual in (("prior", ("auto", "none")), ("time_budget", (None,))):
+            if (value := getattr(classifier, name)) not in usual:
+                raise ValueError(
+                    f"{name}={value!r} would be ignored here: objective='uniform' learns nothing. Leave it "
+                    "out, or use another objective."
+                )
     if classifier.objective == "best" and classifier.prior in ("oob", "cv"):
         raise ValueError(
             f"prior={classifier.prior!r} would be ignored here: objective='best' tries several bounds. Use "
@@ -98,12 +96,6 @@ def read_labels(y: Any, sample_weight: Any) -> NDArray[Any]:
         if len(np.unique(labels[np.asarray(sample_weight) > 0])) < 2:
             raise ValueError("sample_weight leaves one class only; two or more need positive weights.")
     return labels
-
-
-def fitted_voters(ensemble: Any) -> list[Any]:
-    """The fitted classifiers that vote; stumps are all in one."""
-    members: Any = panel_of(ensemble).members
-    return [member.estimator if hasattr(member, "estimator") else member.stumps for member in members]
 
 
 def voter_names(ensemble: Any) -> list[str] | None:

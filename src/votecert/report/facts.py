@@ -1,0 +1,133 @@
+"""The facts around a certificate: which predictor, which rows, and the numbers on the way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from votecert.certificate.certificate import Certificate
+from votecert.certificate.table import CertificateTable
+from votecert.certificate.text import amount, sentence, share
+from votecert.certificate.words import counted_errors, errors_of_rows, together, who_votes
+from votecert.rows.predictor import TIE_RULE
+
+ORIGINS = {
+    "given": "given by the user",
+    "fixed": "fixed without looking at the rows",
+    "all": "learned on these rows",
+    "part": "fitted on a part of these rows that does not certify them",
+    "other": "fitted on other rows",
+}
+"""Where weights come from, for a reader; those that were learned, by the rows they were learned on."""
+
+KINDS = {
+    "hard": "Each voter names a class; the class with the most weight wins.",
+    "soft": "Each voter gives every class a score; the class with the largest weighted sum wins.",
+}
+"""How each kind of vote is taken."""
+
+SHOWN_CLASSES = 50
+"""More labels than this are counted, not listed."""
+
+
+class Fact(NamedTuple):
+    """A name, what is to be said about it, and user strings that follow."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...] = ()
+
+
+def headline_facts(certificate: Certificate) -> list[Fact]:
+    """The few numbers that stand under the verdict."""
+    return [
+        Fact("Errors counted", errors_of_rows(certificate)),
+        Fact("Predictor", sentence(who_votes(certificate.predictor, certificate.voters))),
+        Fact("Weights", sentence(_weights(certificate))),
+        Fact("Bound", certificate.method.title),
+    ]
+
+
+def predictor_facts(certificate: Certificate) -> list[Fact]:
+    """Which predictor the certificate speaks about."""
+    vote, terms = certificate.predictor, certificate.terms
+    verb = "is" if certificate.ties == 1 else "are"
+    tied = f"{amount(certificate.ties, 'row')} {verb} tied" if certificate.ties else "No row is tied"
+    facts = [
+        Fact("Vote", KINDS[vote.kind]),
+        Fact("Weights", f"{sentence(_weights(certificate))}."),
+        Fact("Ties", f"Go to {TIE_RULE}. {tied}."),
+        _classes(certificate),
+    ]
+    if any(vote.offsets):
+        text = "Votes that these classes have before anybody voted, in percent of all voters' votes:"
+        by_class = zip(vote.classes, certificate.offsets.tolist(), strict=True)
+        facts.append(Fact("Offsets", text, tuple(f"{label}: {share(n)}" for label, n in by_class if n)))
+    if vote.fallback is not None:
+        text = "Voters may abstain; a row on which nobody votes gets this class:"
+        facts.append(Fact("Abstentions", text, (str(vote.classes[vote.fallback]),)))
+    elif terms.n_outputs > terms.n_classes:
+        text = "Voters may abstain; a row on which nobody votes counts as an error."
+        facts.append(Fact("Abstentions", text))
+    return facts
+
+
+def _weights(certificate: Certificate) -> str:
+    """Where the weights come from, and what became of them."""
+    votes, origin = certificate.predictor.votes, certificate.fitted_on or certificate.origin
+    rounded = certificate.origin != "learned" and certificate.method.rounds_weights and len(set(votes)) > 1
+    return ORIGINS[origin] + (", rounded to whole numbers: the rounded vote is certified" if rounded else "")
+
+
+def _classes(certificate: Certificate) -> Fact:
+    labels = tuple(str(label) for label in certificate.classes)
+    source = "declared in advance" if certificate.classes_declared else "inferred from the rows"
+    listed = ", in this order:"
+    if len(labels) > SHOWN_CLASSES:
+        listed = f"; the first {SHOWN_CLASSES} in their order:"
+    return Fact("Classes", f"{len(labels):,}, {source}{listed}", labels[:SHOWN_CLASSES])
+
+
+def row_facts(certificate: Certificate) -> list[Fact]:
+    """Which rows the number was computed on."""
+    n_rows = certificate.terms.n_rows
+    wrong = f"The vote gets {certificate.errors:,} of them wrong, {share(certificate.empirical_risk)}."
+    facts = [Fact("Certifying rows", f"{n_rows:,}, each with its true label."), Fact("Errors", wrong)]
+    if certificate.group is not None:
+        facts.insert(0, Fact("Group", "Only rows of this group:", (certificate.group,)))
+    errors, rows = counted_errors(certificate)
+    if rows != n_rows:
+        held_out = (
+            f"The weights were fitted on some of the rows and certified on the other {rows:,}, "
+            f"of which the vote gets {errors:,} wrong."
+        )
+        facts.append(Fact("Held out", held_out))
+    return facts
+
+
+def assumptions(certificate: Certificate) -> list[str]:
+    """What must be true for the statement to hold, and what its bound warns of."""
+    warned = [certificate.caveat] if certificate.is_guarantee and certificate.caveat else []
+    return [*certificate.assumptions, *warned]
+
+
+def numbers_on_the_way(certificate: Certificate) -> list[Fact]:
+    """The intermediate numbers of the bound, for those who know it."""
+    choice = {
+        name: value
+        for name, value in certificate.terms.choice.items()
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+    }
+    known = {**choice, **certificate.terms.statistics, **certificate.details}
+    return [
+        Fact(sentence(name.replace("_", " ")), f"{value:.6g}" if isinstance(value, float) else str(value))
+        for name, value in known.items()
+    ]
+
+
+def among_groups(certificate: Certificate, table: CertificateTable) -> str:
+    """How the group that a report is about compares with the others, if their certificates hold together."""
+    if not table.simultaneous or len(table) < 2 or certificate not in table.certificates:
+        return ""
+    largest = certificate.risk >= max(other.risk for other in table)
+    place = f"{'the largest' if largest else 'one'} of {len(table):,} groups' limits"
+    return f"This is {place}, which hold together with {together(table)} confidence."
