@@ -77,7 +77,7 @@ def learn(
         save(output, format_weights(output, learned.weights, found.voters), talk)
         if learned.offsets.any():
             talk.say(
-                "[yellow]Note:[/] this vote also has constant votes for some classes, which a file of "
+                "[yellow]Note:[/] this vote also has offsets for some classes, which a file of "
                 "weights does not hold; certify --weights learn certifies it whole."
             )
     interruption.end(talk, [learned.evaluation.details])
