@@ -704,14 +704,14 @@ MUTANTS = (
     ),
     # the predictor
     Mutant(
-        "rows/patterns.py",
+        "rows/vote_sums.py",
         "winner[most == 0] = -1 if",
         "winner[most == 0] = 0 if",
         "a row that nobody votes on counts as right for the first class",
         PREDICTOR,
     ),
     Mutant(
-        "rows/patterns.py",
+        "rows/vote_sums.py",
         "winner[totals[:, place] > most] = place",
         "winner[totals[:, place] >= most] = place",
         "ties go to the last class",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from votecert.cli.console import Talk, plain, standard_input
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import VoteFile, read_votes, read_weights
-from votecert.rows.files.label_book import typed_texts
 from votecert.rows.tables import places_of
+from votecert.rows.vocabulary import typed_texts
 
 if TYPE_CHECKING:
     from votecert import Certificate

@@ -6,16 +6,44 @@ Every task is a function of its inputs alone, so Dask may run it again on anothe
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
 from votecert.rows.blocks.counting import Declaration, PackedBlock, count_patterns, pack_block
-from votecert.rows.blocks.recognition import is_array, is_dask
 from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_block
 
 FAN_IN = 8
 """Tallies that one task joins."""
+
+
+def is_dask(data: Any) -> bool:
+    """Whether this is a Dask array, dataframe or series, told by its looks: Dask is not imported for it.
+
+    Examples
+    --------
+    >>> is_dask([[0, 1]])
+    False
+    """
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
+def is_array(data: Any) -> bool:
+    """Whether a Dask collection is an array; the columns of a dataframe look like attributes, too."""
+    return hasattr(type(data), "chunks")
+
+
+def current_client() -> Any:
+    """The client of the current cluster, or None."""
+    if "distributed" not in sys.modules:  # then there is no cluster, and no need to import it
+        return None
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        return None
 
 
 def tally_dask(votes: Any, y: Any, declared: Declaration, limit: MemoryLimit, client: Any = None) -> Tally:
@@ -90,7 +118,7 @@ def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -
 
 def rows_after(start: int, block: PackedBlock | None) -> int:
     """Position of the row after the block."""
-    return start + (0 if block is None else len(block))
+    return start + (0 if block is None else len(block.words))
 
 
 def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | None]:

@@ -1,4 +1,4 @@
-"""Joining the patterns of many blocks, in memory as long as there is limit and on disk from then on."""
+"""Joining the patterns of many blocks, in memory as long as there is room, and on disk from then on."""
 
 from __future__ import annotations
 
@@ -7,17 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.blocks.counting import (
-    Declaration,
-    PatternCounts,
-    count_patterns,
-    join_counts,
-    pack_block,
-)
-from votecert.rows.blocks.runs import Run, merge_runs, write_run
+from votecert.rows.blocks.counting import Declaration, PatternCounts, count_patterns, join_counts, pack_block
+from votecert.rows.blocks.spill import Run, Slices, SpilledBallots, ballots_of, merge_runs, write_run
 from votecert.rows.blocks.spill_folder import SpillFolder
-from votecert.rows.blocks.spilled import Slices, SpilledBallots
-from votecert.rows.blocks.streamed import StreamedBallots
 
 SHARE = 32
 """Patterns kept in one piece take at most this part of the budget: joining some takes many times that."""
@@ -76,7 +68,7 @@ def join_tallies(tallies: Iterable[Tally], limit: MemoryLimit) -> Tally:
         if len(waiting) > 1:
             waiting[:] = [join_counts(waiting)]
         if waiting and waiting[0].n_bytes > limit.largest:
-            runs.append(write_run(waiting.pop(), limit.folder))
+            runs.append(write_run(waiting[:1], waiting.pop().layout, limit.folder))
 
     for tally in tallies:
         runs += tally.runs
@@ -88,30 +80,27 @@ def join_tallies(tallies: Iterable[Tally], limit: MemoryLimit) -> Tally:
     return Tally(waiting[0] if waiting else None, tuple(runs))
 
 
-def ballots_of(
+def finish(
     tally: Tally, declared: Declaration, limit: MemoryLimit, folder: SpillFolder, client: Any = None
 ) -> Ballots:
     """The ballots of all blocks: in memory if they fit there, on disk otherwise."""
-    if tally.n_rows == 0:
-        raise ValueError("The blocks have no rows: at least one labelled row is needed.")
-    if not tally.runs:
-        assert tally.counts is not None
-        _refuse_one_label(tally.counts.layout.labels, declared)
-        folder.remove()
-        return StreamedBallots.of(tally.counts, declared)
-    runs = [*tally.runs]
-    if tally.counts is not None:
-        runs.append(write_run(tally.counts, limit.folder))
-    run = merge_runs(runs, limit.folder, n_at_once=max(1, 2 * limit.largest // runs[0].pattern_bytes))
-    _refuse_one_label(run.layout.labels, declared)
-    for other in runs:
-        other.remove()
-    slices = Slices(run, declared, limit.memory_budget, "all")
-    if slices.n_bytes > limit.memory_budget // 8:
-        return SpilledBallots(slices, folder, client)
-    loaded = StreamedBallots.of(run.read(0, run.n_patterns), declared)
+    counts, runs = tally.counts, [*tally.runs]
+    if runs:
+        if counts is not None:
+            runs.append(write_run([counts], counts.layout, limit.folder))
+        run = merge_runs(runs, limit.folder, n_at_once=max(1, 2 * limit.largest // runs[0].pattern_bytes))
+        for other in runs:
+            other.remove()
+        slices = Slices(run, declared, limit.memory_budget)
+        if slices.n_bytes > limit.memory_budget // 8:
+            _refuse_one_label(run.layout.labels, declared)
+            return SpilledBallots(slices, folder, client)
+        counts = run.read()
     folder.remove()
-    return loaded
+    if counts is None:
+        raise ValueError("The blocks have no rows: at least one labelled row is needed.")
+    _refuse_one_label(counts.layout.labels, declared)
+    return ballots_of(counts, declared)
 
 
 def _refuse_one_label(labels: Sequence[Any], declared: Declaration) -> None:

@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from votecert._types import FloatArray
 from votecert.rows.files.arrays import load_npy
-
-Floats = npt.NDArray[np.float64]
 
 LARGEST_FILE = 100_000_000
 """Larger files are no weights."""
 
 
-def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str] | None = None) -> Floats:
+def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str] | None = None) -> FloatArray:
     """Read one number a voter and scale them to sum to one.
 
     Parameters
@@ -61,7 +59,9 @@ def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str]
     return np.asarray(weights / weights.sum())
 
 
-def format_weights(path: str | PathLike[str], weights: Floats, voters: Sequence[str] | None = None) -> bytes:
+def format_weights(
+    path: str | PathLike[str], weights: FloatArray, voters: Sequence[str] | None = None
+) -> bytes:
     """Weights as the content of a file that :func:`read_weights` reads, by the end of its name.
 
     Examples
