@@ -22,7 +22,9 @@ def certificate(invoke, votes, tmp_path):
 
 def test_labels_are_those_of_python_in_the_order_of_the_rows(run, invoke, votes, certificate, tmp_path):
     found = read_votes(tmp_path / votes, label="human", ignore=["question,region"])
-    expected = certificate.predict(found.votes()).tolist()
+    labels = np.array([*found.ballots.classes.tolist(), None], dtype=object)
+    votes = labels[found.ballots.codes[found.ballots.pattern_of_row]]
+    expected = certificate.predict(votes).tolist()
     code, out, err = run("predict", "c.json", votes)
     assert code == 0, err
     assert out.splitlines() == ["prediction", *expected]

@@ -202,8 +202,6 @@ def test_groups_ignored_columns_and_counts():
     assert found.voters == ("a", "b")
     assert found.n_abstentions == 1
     assert found.never_true == ["y", "z"]
-    assert found.votes().tolist() == [["x", None], ["y", "z"]]
-    assert found.truth().tolist() == ["x", "x"]
 
 
 def test_the_label_column_may_give_the_groups():

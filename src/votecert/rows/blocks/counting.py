@@ -194,7 +194,7 @@ def pack_block(votes: Any, y: Any, number: int, declared: Declaration) -> Packed
     return PackedBlock(layout, pack_rows(encoded.codes, encoded.labels, layout.n_bits))
 
 
-def count_patterns(block: PackedBlock | None, start: int, declared: Declaration) -> PatternCounts | None:
+def count_patterns(block: PackedBlock, start: int, declared: Declaration) -> PatternCounts:
     """The different patterns of a block whose first row is row ``start`` of all.
 
     Examples
@@ -203,8 +203,6 @@ def count_patterns(block: PackedBlock | None, start: int, declared: Declaration)
     >>> count_patterns(block, 0, Declaration()).counts.tolist()
     [2, 1]
     """
-    if block is None:
-        return None
     fits = np.zeros(len(block.words), dtype=bool)
     if declared.split > 0:
         fits[:] = in_fitting_part(len(block.words), declared.split, declared.seed, start=start)

@@ -9,10 +9,11 @@ import math
 import sys
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import itemgetter, methodcaller
 from typing import Any
 
-from votecert.rows.blocks.counting import Declaration, PackedBlock, count_patterns, pack_block
-from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_block
+from votecert.rows.blocks.counting import Declaration, PackedBlock, pack_block
+from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_block, tally_packed
 
 FAN_IN = 8
 """Tallies that one task joins."""
@@ -79,10 +80,9 @@ def tally_dask(votes: Any, y: Any, declared: Declaration, limit: MemoryLimit, cl
             for number, (block, start) in enumerate(zip(blocks, starts, strict=True))
         ]
     tally: Tally = dask.compute(_tree(parts, limit), scheduler=client)[0]
-    if sizes is not None and tally.n_rows != sum(sizes):
-        raise RuntimeError(
-            f"{tally.n_rows} rows were counted, but the blocks were said to have {sum(sizes)}."
-        )
+    n_rows = sum(part.n_rows for part in tally)
+    if sizes is not None and n_rows != sum(sizes):
+        raise RuntimeError(f"{n_rows} rows were counted, but the blocks were said to have {sum(sizes)}.")
     return tally
 
 
@@ -109,11 +109,6 @@ def _counted_in_a_chain(blocks: Sequence[tuple[Any, Any]], declared: Declaration
         parts.append(count(packed, start, declared))
         start = after(start, packed)
     return parts
-
-
-def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -> Tally:
-    """The patterns of a packed block."""
-    return Tally(count_patterns(block, start, declared))
 
 
 def rows_after(start: int, block: PackedBlock | None) -> int:
@@ -152,16 +147,10 @@ def _split_off(table: Any, label: str) -> list[tuple[Any, Any]]:
 
     if label not in getattr(table, "columns", ()):
         raise ValueError(f"votes have no column {label!r}: y is the name of the label column, or the labels.")
-    take, drop = dask.delayed(_column, pure=False), dask.delayed(_other_columns, pure=False)
-    return [(drop(part, label), take(part, label)) for part in table.to_delayed()]
-
-
-def _column(table: Any, label: str) -> Any:
-    return table[label]
-
-
-def _other_columns(table: Any, label: str) -> Any:
-    return table.drop(columns=label)
+    drop, take = (
+        dask.delayed(f, pure=False) for f in (methodcaller("drop", columns=label), itemgetter(label))
+    )
+    return [(drop(part), take(part)) for part in table.to_delayed()]
 
 
 def _in_rows(votes: Any) -> Any:

@@ -25,7 +25,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration, n_rows_of
 from votecert.rows.blocks.dask import current_client, is_dask, tally_dask
 from votecert.rows.blocks.spill_folder import SpillFolder
-from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, tally_block
+from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, n_bytes_of, tally_block
 from votecert.rows.files.arrays import load_npy
 from votecert.rows.files.read import FORMATS, open_table, pick
 from votecert.rows.files.table import Arrays, NumberedRows
@@ -144,13 +144,15 @@ def tally_blocks(
     progress: Progress | None = None,
 ) -> Tally:
     """Read blocks one after the other."""
-    tally, waiting, start = Tally(), [], 0
+    tally: Tally = []
+    waiting: list[Tally] = []
+    start = 0
     for number, block in enumerate(blocks):
         votes, y = _pair(block, number)
         waiting.append(tally_block(votes, y, number, start, declared))
         start += n_rows_of(votes)
         # Joining costs the size of all that is joined: waiting until it doubles keeps the sum linear.
-        if sum(part.n_bytes for part in waiting) > max(tally.n_bytes, limit.largest // 4):
+        if sum(map(n_bytes_of, waiting)) > max(n_bytes_of(tally), limit.largest // 4):
             tally, waiting = join_tallies([tally, *waiting], limit), []
         if progress is not None:
             progress(start)

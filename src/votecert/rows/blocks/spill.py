@@ -1,14 +1,15 @@
 """Patterns that memory has no room for: sorted runs on disk, and ballots that read them slice by slice.
 
-A run is a file of rows of 64-bit words: a packed pattern, its count, and its count in the fitting part. Whatever
-is a sum over rows (errors, ties, tandem counts, ...) is added up slice by slice. What is one number for each
-pattern (weights of the right votes, margins, ...) comes in one piece, if the memory budget allows it. On a
-cluster the workers do the slices: they read them from the folder that they share.
+A run is a file of rows of 64-bit words: a packed pattern, its count, and its count in the fitting part.
+Whatever is a sum over rows (errors, ties, tandem counts, ...) is added up slice by slice. What is one number
+for each pattern (weights of the right votes, margins, ...) comes in one piece, if the budget allows it.
+On a cluster the workers do the slices: they read them from the folder that they share.
 """
 
 from __future__ import annotations
 
 import uuid
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -63,14 +64,9 @@ class Run:
     def place_of(self, key: int) -> int:
         """Number of patterns with a smaller sort key."""
         words = self._map()[:, :-2]
-        low, high = 0, self.n_patterns
-        while low < high:
-            middle = (low + high) // 2
-            if int(sort_keys(np.array(words[middle : middle + 1]))[0]) < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(
+            range(self.n_patterns), key, key=lambda i: int(sort_keys(np.array(words[i : i + 1]))[0])
+        )
 
     def remove(self) -> None:
         """Delete the file."""
@@ -102,8 +98,8 @@ def write_run(pieces: Iterable[PatternCounts], layout: Layout, folder: str) -> R
 
 def _not_shared(path: str) -> FileNotFoundError:
     return FileNotFoundError(
-        f"{path} is not there: workers that spill patterns need a folder shared with the program that started "
-        "them. Choose one with spill_folder=, or a memory_budget with room for all patterns."
+        f"{path} is not there: workers that spill patterns need a folder shared with the program that "
+        "started them. Choose one with spill_folder=, or a memory_budget with room for all patterns."
     )
 
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.blocks.counting import Declaration, PatternCounts, count_patterns, join_counts, pack_block
+from votecert.rows.blocks.counting import (
+    Declaration,
+    PackedBlock,
+    PatternCounts,
+    count_patterns,
+    join_counts,
+    pack_block,
+)
 from votecert.rows.blocks.spill import Run, Slices, SpilledBallots, ballots_of, merge_runs, write_run
 from votecert.rows.blocks.spill_folder import SpillFolder
 
@@ -36,55 +43,52 @@ class MemoryLimit:
         return self.memory_budget // SHARE
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """The patterns of some blocks: those in memory and, if there are too many, runs on disk."""
-
-    counts: PatternCounts | None = None
-    runs: tuple[Run, ...] = ()
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of the blocks."""
-        return sum(run.n_rows for run in self.runs) + (0 if self.counts is None else self.counts.n_rows)
-
-    @property
-    def n_bytes(self) -> int:
-        """Memory in use."""
-        return 0 if self.counts is None else self.counts.n_bytes
+Tally = list[PatternCounts | Run]
+"""The patterns of some blocks: at most one piece in memory, and runs on disk, if there are too many."""
 
 
 def tally_block(votes: Any, y: Any, number: int, start: int, declared: Declaration) -> Tally:
     """The patterns of one block; its errors name it."""
-    return Tally(count_patterns(pack_block(votes, y, number, declared), start, declared))
+    return tally_packed(pack_block(votes, y, number, declared), start, declared)
+
+
+def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -> Tally:
+    """The patterns of a packed block."""
+    return [] if block is None else [count_patterns(block, start, declared)]
+
+
+def n_bytes_of(tally: Tally) -> int:
+    """Memory in use."""
+    return sum(part.n_bytes for part in tally if isinstance(part, PatternCounts))
 
 
 def join_tallies(tallies: Iterable[Tally], limit: MemoryLimit) -> Tally:
     """The patterns of several sets of blocks together."""
-    runs: list[Run] = []
+    runs: Tally = []
     waiting: list[PatternCounts] = []
 
     def join() -> None:
         if len(waiting) > 1:
             waiting[:] = [join_counts(waiting)]
         if waiting and waiting[0].n_bytes > limit.largest:
-            runs.append(write_run(waiting[:1], waiting.pop().layout, limit.folder))
+            runs.append(write_run(waiting, waiting[0].layout, limit.folder))
+            waiting.clear()
 
     for tally in tallies:
-        runs += tally.runs
-        if tally.counts is not None:
-            waiting.append(tally.counts)
+        runs += [part for part in tally if isinstance(part, Run)]
+        waiting += [part for part in tally if isinstance(part, PatternCounts)]
         if sum(counts.n_bytes for counts in waiting) > 2 * limit.largest:
             join()
     join()
-    return Tally(waiting[0] if waiting else None, tuple(runs))
+    return [*waiting, *runs]
 
 
 def finish(
     tally: Tally, declared: Declaration, limit: MemoryLimit, folder: SpillFolder, client: Any = None
 ) -> Ballots:
     """The ballots of all blocks: in memory if they fit there, on disk otherwise."""
-    counts, runs = tally.counts, [*tally.runs]
+    counts = next((part for part in tally if isinstance(part, PatternCounts)), None)
+    runs = [part for part in tally if isinstance(part, Run)]
     if runs:
         if counts is not None:
             runs.append(write_run([counts], counts.layout, limit.folder))

@@ -70,7 +70,7 @@ def read_npy(source: Source) -> Arrays:
 
 
 def read_npz(source: Source) -> Arrays:
-    """The array ``votes``, the names ``voters`` of its columns, if any, and the arrays of labels and groups."""
+    """The array ``votes``, the names ``voters`` of its columns, if any, and arrays of labels and groups."""
     arrays = load_npz(_path_of(source))
     complete = [votes for votes, truth in LAYOUTS if votes in arrays and truth in arrays]
     found = next((votes for votes in [*complete, *dict(LAYOUTS)] if votes in arrays), None)

@@ -32,7 +32,7 @@ _Blocks = Iterator[tuple[bytes, float | None]]  # complete lines, and the share 
 def read_delimited(source: Source, delimiter: str | None = None) -> Table:
     """The table in a text; by default its first line tells what separates the cells."""
     blocks = _complete_lines(source)
-    for block, share in blocks:
+    for block, share in blocks:  # noqa: B007
         blank = re.match(rb"(\s*\n)?", block)
         line, _, rest = block[blank.end() if blank else 0 :].partition(b"\n")
         if line:

@@ -75,15 +75,6 @@ class VoteFile:
         labels: list[Label] = self.ballots.classes[present == 0].tolist()
         return labels
 
-    def votes(self) -> npt.NDArray[Any]:
-        """The votes as labels, None where one is missing, in the order of the rows."""
-        labels = np.array([*self.ballots.classes.tolist(), None], dtype=object)
-        return labels[self.ballots.codes[self.ballots.pattern_of_row]]
-
-    def truth(self) -> npt.NDArray[Any]:
-        """The true labels in the order of the rows."""
-        return np.asarray(self.ballots.classes[self.ballots.labels[self.ballots.pattern_of_row]])
-
 
 def read_votes(
     source: str | PathLike[str] | BinaryIO,
@@ -146,7 +137,7 @@ def read_votes(
         declared = None if classes is None else _like(votes, classes)
         encoded = encode(votes, truth, declared, can_abstain=can_abstain)
         ballots = Ballots.from_codes(encoded, classes is not None, can_abstain)
-    return VoteFile(ballots, columns.voter_names if _is_named(table) else None, groups, name)
+    return VoteFile(ballots, columns.voter_names if table.named else None, groups, name)
 
 
 def read_new_votes(
@@ -221,10 +212,6 @@ def _like(votes: Numbered | AnyArray, classes: Sequence[Label]) -> Sequence[Labe
     else:
         is_text = votes.dtype.kind == "U"
     return [str(label) for label in classes] if is_text else classes
-
-
-def _is_named(table: Table | Arrays) -> bool:
-    return isinstance(table, Table) or table.named
 
 
 def pick(

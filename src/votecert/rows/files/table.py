@@ -86,6 +86,7 @@ class Table:
     names: Sequence[str]
     blocks: Callable[[Sequence[int]], Iterator[Block]]
     typed: bool = True
+    named = True
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,9 @@ class Arrays:
             return self.array[:, first:last]
         return self.array[:, list(positions)]
 
-    def column(self, which: int | str) -> AnyArray:
+    def column(self, which: int | str | None) -> AnyArray:
         """One column, or one of the other arrays."""
-        return self.array[:, which] if isinstance(which, int) else (self.others or {})[which]
+        return (self.others or {})[which] if isinstance(which, str) else self.array[:, which]
 
 
 class NumberedRows:

@@ -53,7 +53,12 @@ def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str]
             f"{path}: there must be one weight a voter, {n_voters} in all, but there are {weights.size}."
         )
     if names is not None and voters is not None:
-        weights = weights[_places(names, voters, str(path))]
+        place = {name: position for position, name in enumerate(names)}
+        if unknown := [name for name in voters if name not in place]:
+            raise ValueError(f"{path} has no weight for the voter {unknown[0]!r}.")
+        if sorted(place) != sorted(voters):
+            raise ValueError(f"{path} or the votes name a voter twice, so that no weight goes by name.")
+        weights = weights[[place[name] for name in voters]]
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(f"{path}: weights must be finite, zero or more, and not all zero.")
     return np.asarray(weights / weights.sum())
@@ -138,14 +143,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _places(names: list[str], voters: Sequence[str], source: str) -> list[int]:
-    """Where the weight of each voter stands."""
-    place = {name: position for position, name in enumerate(names)}
-    if len(place) < len(names) or len(names) != len(voters):
-        raise ValueError(f"{source} names a voter twice or not at all.")
-    unknown = [name for name in voters if name not in place]
-    if unknown:
-        raise ValueError(f"{source} has no weight for the voter {unknown[0]!r}.")
-    return [place[name] for name in voters]
