@@ -320,7 +320,7 @@ def _refuse_unknown(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Non
             raise ValueError(
                 f"{part.where(unknown[0])} holds labels that are not among the declared classes: "
                 f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}. "
-                "Add them to classes=, or correct the labels."
+                "Add them to classes=, correct the labels, or leave out what is no vote."
             )
 
 

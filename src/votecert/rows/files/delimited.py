@@ -130,7 +130,7 @@ class _Cells:
         if lengths.max() <= 1:
             cells = np.where(lengths == 1, characters[ends - 1], 0)
             return Block(cells.reshape(-1, self._width), share)
-        return self._in_columns(block[:-1].replace(b"\n", mark).split(mark), share)
+        return Block(_Columns(block[:-1].replace(b"\n", mark).split(mark), self._width), share)
 
     def _quoted(self, blocks: _Blocks) -> Iterator[Block]:
         """The rest of the file by Python's csv reader, which knows quotes and line breaks in cells."""
@@ -159,19 +159,15 @@ class _Cells:
                     self._n_rows += 1
                     pending += record
                 if len(pending) >= _CELLS_AT_ONCE:
-                    yield self._in_columns(pending, share)
+                    yield Block(_Columns(pending, self._width), share)
                     pending = []
             if pending:
-                yield self._in_columns(pending, share)
+                yield Block(_Columns(pending, self._width), share)
         except csv.Error as error:
             row = self._n_rows + 1
             raise ValueError(f"{self._name}: bad quoting in row {row} or later ({error}).") from None
         finally:
             csv.field_size_limit(before)
-
-    def _in_columns(self, entries: Sequence[bytes | str], share: float | None) -> Block:
-        width = self._width
-        return Block({position: entries[position::width] for position in range(width)}, share)
 
     def _refuse_width(self, n_cells: int, number: int) -> None:
         if n_cells != self._width:
@@ -179,3 +175,13 @@ class _Cells:
                 f"{self._name}: row {self._n_rows + number + 1} (the header not counted) has {n_cells} cells "
                 f"but there are {self._width} columns. Correct the row."
             )
+
+
+class _Columns:
+    """Cells, one row after the other, by columns; each is made when it is asked for: it is fast in cache."""
+
+    def __init__(self, entries: Sequence[bytes | str], width: int) -> None:
+        self._entries, self._width = entries, width
+
+    def __getitem__(self, position: int) -> Sequence[bytes | str]:
+        return self._entries[position :: self._width]

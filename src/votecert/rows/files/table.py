@@ -58,14 +58,14 @@ class Block(NamedTuple):
 
     Attributes
     ----------
-    cells : array, or mapping from positions to columns
-        One-character cells as an array of their bytes, rows x columns, 0 where a cell is empty; or the
-        entries of each column.
+    cells : array, or what gives columns for positions, such as a dictionary
+        One-character cells as an array of their bytes, rows x columns, 0 where a cell is empty; or columns,
+        each a sequence of its entries or a Factor.
     share_read : float or None
         How much of the file has been read, if known.
     """
 
-    cells: AnyArray | Mapping[int, Sequence[Any] | Factor]
+    cells: Any
     share_read: float | None = None
 
 
@@ -148,6 +148,7 @@ class NumberedRows:
             truth = self._one(cells, columns.label, self._vocabulary, "true label")
             votes = self._numbers(cells, columns.voters, self._vocabulary)
             groups = self._one(cells, columns.group, self._group_names, "group")
+            del cells  # or it would still be there while the next block is made
             self._n_rows += len(votes)
             yield votes, truth, groups, share_read
 
