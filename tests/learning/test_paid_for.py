@@ -9,7 +9,7 @@ import votecert as vc
 from votecert.bounds.occam import Occam
 from votecert.learning import fitted_list, whole_votes
 from votecert.rows.ballots import Ballots
-from votecert.rows.blocks.spilled import SpilledBallots
+from votecert.rows.blocks.spill import SpilledBallots
 from votecert.rows.scores import Scores
 from votecert.rows.split import in_fitting_part
 

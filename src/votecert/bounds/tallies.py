@@ -14,7 +14,8 @@ import numpy as np
 
 from votecert.bounds.base import Bound, Floats, Terms
 from votecert.rows.ballots import Ballots
-from votecert.rows.patterns import BoolArray, IntArray, pair_counts, voter_counts
+from votecert.rows.patterns import BoolArray, IntArray
+from votecert.rows.vote_sums import pair_counts, voter_counts
 
 BAGS = (
     "Each voter was fitted on its own bag of these rows; bags were drawn without looking at them, and "

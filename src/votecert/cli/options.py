@@ -11,7 +11,7 @@ import typer
 
 import votecert as vc
 from votecert.cli.errors import complain
-from votecert.rows.files.label_book import typed_texts
+from votecert.rows.vocabulary import typed_texts
 
 VOTE, RESULT = "The vote and its bound", "What to do with the result"
 """Headings in the help."""

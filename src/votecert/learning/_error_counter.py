@@ -25,17 +25,10 @@ import numpy.typing as npt
 
 from votecert.bounds.base import Floats
 from votecert.learning._soft_error_counter import SoftErrorCounter, soft_error_counter
-from votecert.rows.patterns import (
-    BoolArray,
-    Codes,
-    IntArray,
-    content_sample,
-    row_blocks,
-    unique_rows,
-    voter_counts,
-)
+from votecert.rows.patterns import BoolArray, Codes, IntArray, content_sample, row_blocks, unique_rows
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
+from votecert.rows.vote_sums import voter_counts
 
 Indices = npt.NDArray[np.intp]
 Tally = Any

@@ -1,4 +1,4 @@
-"""Turning labels of any kind into class codes: numbers, strings, bools, in arrays, lists and tables.
+"""Turning labels of any kind into class codes: numbers, strings, bools, in arrays, lists, tables and files.
 
 A *label* is a whole number, a bool or a string. ``True``, ``1`` and ``1.0`` are the same label, as in Python;
 ``"1"`` and ``1`` are not, and mixing them is refused. None, NaN, pandas.NA and masked entries are missing.
@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from votecert.rows.patterns import Codes, row_blocks
-
-Label: TypeAlias = int | str
+from votecert._types import AnyArray, BoolArray, Codes, Indices, Label
+from votecert.rows.patterns import row_blocks
+from votecert.rows.vocabulary import Numbered, Vocabulary, refuse_fractions
 
 _FEW = 8  # up to so many values, comparing with each in turn beats any lookup
-_EXACT_FLOAT = 2.0**53  # above it a float no longer says which whole number was meant
 
 
 @dataclass(frozen=True)
@@ -27,20 +25,24 @@ class Encoded:
     """Votes and true labels as class indices; a missing vote has the code ``len(classes)``."""
 
     codes: Codes
-    labels: npt.NDArray[np.intp]
-    classes: npt.NDArray[Any]
+    labels: Indices
+    classes: AnyArray
     any_missing: bool
 
 
-def encode(votes: Any, y: Any, classes: Any = None, *, fewest_labels: int = 2) -> Encoded:
+def encode(
+    votes: Any, y: Any, classes: Any = None, *, can_abstain: bool | None = None, fewest_labels: int = 2
+) -> Encoded:
     """Encode votes (rows x voters) and true labels (rows) in one common class order.
 
     Parameters
     ----------
-    votes, y : array, list or table of labels
+    votes, y : array, list or table of labels, or Numbered
         Missing votes are abstentions; a missing true label is an error.
     classes : sequence of labels, optional
         The label set in its fixed order. Default: the sorted labels seen in ``votes`` and ``y``.
+    can_abstain : bool, optional
+        If False, a missing vote is refused.
     fewest_labels : int, default=2
         Fewer different labels are refused when the label set is inferred. A block of rows may have one.
 
@@ -60,14 +62,22 @@ def encode(votes: Any, y: Any, classes: Any = None, *, fewest_labels: int = 2) -
     if truth.any_missing:
         _refuse_missing_truth(truth)
     declared = None if classes is None else declared_labels(classes)
-    _refuse_mixture(parts, truth, declared)
+    _refuse_mixture([*parts, truth], declared)
     order = _inferred([*parts, truth], fewest_labels) if declared is None else declared
     code_of = {label: code for code, label in enumerate(order.tolist())}
     labels = _join_codes([truth], code_of)[:, 0].astype(np.intp)
-    return Encoded(_join_codes(parts, code_of), labels, order, any(part.any_missing for part in parts))
+    any_missing = any(part.any_missing for part in parts)
+    codes = _join_codes(parts, code_of)
+    if any_missing and can_abstain is False:
+        row, voter = divmod(int((codes == len(order)).argmax()), codes.shape[1])
+        raise ValueError(
+            f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
+            "fill in the missing votes, or allow abstentions."
+        )
+    return Encoded(codes, labels, order, any_missing)
 
 
-def encode_votes(votes: Any, classes: npt.NDArray[Any]) -> Codes:
+def encode_votes(votes: Any, classes: AnyArray) -> Codes:
     """Encode votes alone (new rows, true labels unknown) in a class order fixed before.
 
     Examples
@@ -76,14 +86,14 @@ def encode_votes(votes: Any, classes: npt.NDArray[Any]) -> Codes:
     [[1, 2]]
     """
     parts = _read_votes(votes)
-    _refuse_mixture(parts, None, classes)
+    _refuse_mixture(parts, classes)
     return _join_codes(parts, {label: code for code, label in enumerate(classes.tolist())})
 
 
 class _Numbers:
     """Columns of bools, integers or whole floats. NaN and masked entries are missing."""
 
-    def __init__(self, array: npt.NDArray[Any], name: str) -> None:
+    def __init__(self, array: AnyArray, name: str) -> None:
         masked = isinstance(array, np.ma.MaskedArray)
         self._mask = np.ma.getmaskarray(array) if masked else None
         self._array = np.ma.getdata(array) if masked else array
@@ -94,7 +104,11 @@ class _Numbers:
         self.values: list[Label] = self._distinct()
         self.all_bool = array.dtype.kind == "b" or not self.values
 
-    def _block(self, rows: slice) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    def where(self, value: Label) -> str:
+        """What holds this value."""
+        return self.name
+
+    def _block(self, rows: slice) -> tuple[AnyArray, BoolArray | None]:
         """The numbers of these rows, and which of them are missing (None when none is)."""
         block, missing = self._array[rows], None if self._mask is None else self._mask[rows]
         if block.dtype.kind == "f":
@@ -105,7 +119,7 @@ class _Numbers:
 
     def _distinct(self) -> list[Label]:
         """The values that occur, sorted; a block that brings nothing new costs a few comparisons an entry."""
-        known: npt.NDArray[Any] = np.empty(0, dtype=self._array.dtype)
+        known: AnyArray = np.empty(0, dtype=self._array.dtype)
         for rows in row_blocks(*self.shape):
             block, missing = self._block(rows)
             if missing is not None:
@@ -113,7 +127,7 @@ class _Numbers:
                 block = block[~missing]
             if not _covers(known, block):
                 known = np.union1d(known, np.unique(block))
-                _refuse_fractions(known, self.name)
+                refuse_fractions(known, self.name)
         return [int(value) for value in known]
 
     def encode(self, code_of: Mapping[Label, int], dtype: np.dtype[Any]) -> Codes:
@@ -142,77 +156,10 @@ class _Numbers:
         return out
 
 
-class _Objects:
-    """Columns of strings or of mixed Python objects, numbered by a dictionary while they are read."""
-
-    def __init__(self, array: npt.NDArray[Any], name: str) -> None:
-        self.name, self.shape = name, (array.shape[0], array.shape[1])
-        vocabulary = _Vocabulary(name)
-        self._numbered: Codes = np.empty(self.shape, dtype=np.uint8)
-        for rows in row_blocks(*self.shape):
-            entries = array[rows].ravel().tolist()
-            try:
-                numbers = np.fromiter(map(vocabulary.__getitem__, entries), np.int64, count=len(entries))
-            except TypeError as error:
-                if "unhashable" not in str(error):
-                    raise
-                raise TypeError(f"{name} must hold one label an entry, not lists or arrays.") from None
-            if len(vocabulary.labels) > np.iinfo(self._numbered.dtype).max:
-                self._numbered = self._numbered.astype(np.uint32)
-            self._numbered[rows] = numbers.reshape(-1, self.shape[1])
-        self.any_missing = vocabulary.any_missing
-        self.all_bool = all(isinstance(label, bool) for label in vocabulary.labels)
-        self.values: list[Label] = vocabulary.labels
-
-    def encode(self, code_of: Mapping[Label, int], dtype: np.dtype[Any]) -> Codes:
-        codes = np.array([len(code_of), *(code_of[value] for value in self.values)], dtype=dtype)
-        return codes[self._numbered]
+_Part: TypeAlias = _Numbers | Numbered  # some columns of labels: what occurs in them, and their codes
 
 
-class _Vocabulary(dict[Any, int]):
-    """Numbers the labels 1, 2, ... as they turn up; whatever is missing gets 0."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-        self.labels: list[Label] = []
-        self.any_missing = False
-
-    def __missing__(self, entry: Any) -> int:
-        if _is_missing(entry):
-            self.any_missing = True
-            return 0
-        self.labels.append(_as_label(entry, self._name))
-        self[entry] = len(self.labels)
-        return len(self.labels)
-
-
-_Part: TypeAlias = _Numbers | _Objects  # some columns of labels: what occurs in them, and their codes
-
-
-def _is_missing(entry: Any) -> bool:
-    if entry is None or entry is np.ma.masked or type(entry).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(entry, float | np.floating) and bool(np.isnan(entry))
-
-
-def _as_label(entry: Any, name: str) -> Label:
-    if isinstance(entry, str):
-        return str.__str__(entry)  # plain text also of a string enumeration
-    if isinstance(entry, bool | np.bool_):
-        return bool(entry)
-    if isinstance(entry, int | np.integer):
-        return int(entry)
-    if isinstance(entry, float | np.floating):
-        _refuse_fractions(np.array([entry]), name)
-        return int(entry)
-    raise TypeError(
-        f"{name} holds {entry!r} of type {type(entry).__name__}, which is no label: "
-        "use whole numbers, strings or bools (bytes: decode them first)."
-    )
-
-
-def _covers(known: npt.NDArray[Any], block: npt.NDArray[Any]) -> bool:
+def _covers(known: AnyArray, block: AnyArray) -> bool:
     """Whether all entries are known values; may say no when that would be costly to find out."""
     if not block.size or not known.size:
         return not block.size
@@ -224,6 +171,8 @@ def _covers(known: npt.NDArray[Any], block: npt.NDArray[Any]) -> bool:
 
 def _read_votes(votes: Any) -> list[_Part]:
     """The votes as parts that stand side by side: one for an array, one a column for a table."""
+    if isinstance(votes, Numbered):
+        return [votes]
     columns = _table_columns(votes)
     if columns is not None:
         parts = [_read_column(column, "votes") for column in columns]
@@ -242,13 +191,17 @@ def _read_votes(votes: Any) -> list[_Part]:
 
 
 def _read_column(column: Any, name: str) -> _Part:
+    return column if isinstance(column, Numbered) else _as_part(_one_column(column, name)[:, None], name)
+
+
+def _one_column(column: Any, name: str) -> AnyArray:
     array = _as_array(column, name)
     if array.ndim != 1:
         raise ValueError(
             f"{name} must have one dimension, a label for each row, but its shape is {array.shape}."
             + (" Use ravel()." if array.ndim == 2 else "")
         )
-    return _as_part(array[:, None], name)
+    return array
 
 
 def _table_columns(votes: Any) -> list[Any] | None:
@@ -264,7 +217,7 @@ def _table_columns(votes: Any) -> list[Any] | None:
     return None
 
 
-def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
+def _as_array(data: Any, name: str) -> AnyArray:
     if isinstance(data, str | bytes | Mapping | set | frozenset):
         raise TypeError(f"{name} must be an array, a list or a table, not a {type(data).__name__}.")
     if isinstance(data, np.ndarray):
@@ -274,15 +227,17 @@ def _as_array(data: Any, name: str) -> npt.NDArray[Any]:
     return np.asarray(data)
 
 
-def _as_part(array: npt.NDArray[Any], name: str) -> _Part:
+def _as_part(array: AnyArray, name: str) -> _Part:
     if array.dtype.kind in "biuf":
         return _Numbers(array, name)
-    if array.dtype.kind in "OUT":
-        if isinstance(array, np.ma.MaskedArray):
-            mask, array = np.ma.getmaskarray(array), np.ma.getdata(array).astype(object)
-            array[mask] = None
-        return _Objects(array, name)
-    raise TypeError(f"{name} are of type {array.dtype}: use whole numbers, strings or bools as labels.")
+    if array.dtype.kind not in "OUT":
+        raise TypeError(f"{name} are of type {array.dtype}: use whole numbers, strings or bools as labels.")
+    vocabulary = Vocabulary(name)
+    part = Numbered(vocabulary, array.shape[1])
+    for rows in row_blocks(*array.shape):
+        numbers = vocabulary.number(array[rows].ravel().tolist())  # a masked entry becomes None
+        part.append(numbers.reshape(-1, array.shape[1]), rows.stop / len(array))
+    return part
 
 
 def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
@@ -297,7 +252,7 @@ def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
     return by_voter.T
 
 
-def _inferred(parts: Iterable[_Part], fewest_labels: int) -> npt.NDArray[Any]:
+def _inferred(parts: Iterable[_Part], fewest_labels: int) -> AnyArray:
     labels = sorted({value for part in parts for value in part.values})
     if len(labels) < fewest_labels:
         raise ValueError(
@@ -306,21 +261,22 @@ def _inferred(parts: Iterable[_Part], fewest_labels: int) -> npt.NDArray[Any]:
     return label_array(labels, all(part.all_bool for part in parts))
 
 
-def declared_labels(classes: Any) -> npt.NDArray[Any]:
+def declared_labels(classes: Any) -> AnyArray:
     """The label set that a user declares, checked, in its order."""
-    part = _read_column(list(classes) if isinstance(classes, range) else classes, "classes")
-    if part.any_missing:
+    array = _one_column(list(classes) if isinstance(classes, range) else classes, "classes")
+    vocabulary = Vocabulary("classes")
+    if not vocabulary.number(array.tolist()).all():
         raise ValueError("classes holds a missing value: list the labels only, an abstention is not a class.")
-    if len(part.values) < part.shape[0]:
+    part = Numbered(vocabulary, 1)
+    if len(part.values) < len(array):
         raise ValueError("classes names a label twice: list each label once.")
     if not part.values:
         raise ValueError("classes is empty: list every label that can occur.")
-    _refuse_mixture([part], None, None)
-    places = part.encode({value: code for code, value in enumerate(part.values)}, np.dtype(np.uint64))
-    return label_array([part.values[place] for place in places[:, 0]], part.all_bool)
+    _refuse_mixture([part], None)
+    return label_array(part.values, part.all_bool)
 
 
-def label_array(labels: Sequence[Label], all_bool: bool) -> npt.NDArray[Any]:
+def label_array(labels: Sequence[Label], all_bool: bool) -> AnyArray:
     """Labels as an array: of bools, strings or numbers."""
     if all_bool:
         return np.array(labels, dtype=bool)
@@ -331,7 +287,7 @@ def label_array(labels: Sequence[Label], all_bool: bool) -> npt.NDArray[Any]:
     return np.array(labels, dtype=np.int64)
 
 
-def _refuse_shape(array: npt.NDArray[Any]) -> None:
+def _refuse_shape(array: AnyArray) -> None:
     hint = ""
     if array.ndim == 1:
         ragged = array.dtype.kind == "O" and isinstance(array[0], Sequence) and not isinstance(array[0], str)
@@ -339,24 +295,14 @@ def _refuse_shape(array: npt.NDArray[Any]) -> None:
     raise ValueError(f"votes must have two dimensions, rows x voters, but the shape is {array.shape}.{hint}")
 
 
-def _refuse_fractions(values: npt.NDArray[Any], name: str) -> None:
-    if values.dtype.kind != "f":
-        return
-    wide = values.astype(np.result_type(values, np.float64))  # half precision would overflow below
-    bad = wide[(wide != np.floor(wide)) | (np.abs(wide) > _EXACT_FLOAT)]
-    if bad.size:
-        raise ValueError(
-            f"{name} holds {float(bad[0])!r}, which is no class label: use whole numbers, strings or bools. "
-            "Turn scores or probabilities into labels first, e.g. (scores > 0.5)."
-        )
-
-
-def _refuse_mixture(parts: Sequence[_Part], truth: _Part | None, classes: npt.NDArray[Any] | None) -> None:
+def _refuse_mixture(parts: Sequence[_Part], classes: AnyArray | None) -> None:
     """Strings and numbers are never the same label, so having both is a mistake worth a clear word."""
     seen: dict[type, tuple[str, Label]] = {}
-    for part in [*parts, *([] if truth is None else [truth])]:
+    for part in parts:
         for value in part.values:
-            seen.setdefault(str if isinstance(value, str) else int, (part.name, value))
+            kind = str if isinstance(value, str) else int
+            if kind not in seen:
+                seen[kind] = part.where(value), value
     if classes is not None:
         seen.setdefault(str if classes.dtype.kind == "U" else int, ("classes", classes[0].item()))
     if len(seen) == 2:
@@ -372,9 +318,9 @@ def _refuse_unknown(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Non
         unknown = [value for value in part.values if value not in code_of]
         if unknown:
             raise ValueError(
-                f"{part.name} holds labels that are not among the declared classes: "
+                f"{part.where(unknown[0])} holds labels that are not among the declared classes: "
                 f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}. "
-                "Add them to classes=, or correct the labels."
+                "Add them to classes=, correct the labels, or leave out what is no vote."
             )
 
 

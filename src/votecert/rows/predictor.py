@@ -14,9 +14,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from votecert._types import AnyArray, Codes, FloatArray, Indices, IntArray
 from votecert.rows.labels import encode_votes
-from votecert.rows.patterns import Codes, total_votes, winners
 from votecert.rows.scores import soft_totals, soft_winners
+from votecert.rows.vote_sums import total_votes, winners
 
 SCALE = 2.0**52
 """Real weights become whole numbers at this scale: their rounding moves no margin by more than d 2^-53."""
@@ -24,7 +25,7 @@ SCALE = 2.0**52
 TIE_RULE = "the smallest class in the fixed order"
 
 
-def scaled_votes(weights: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def scaled_votes(weights: npt.ArrayLike) -> IntArray:
     """Whole-number votes in proportion to real weights that sum to one.
 
     Examples
@@ -68,12 +69,12 @@ class WeightedVote:
     fallback: int | None = None
 
     @cached_property
-    def labels(self) -> npt.NDArray[Any]:
+    def labels(self) -> AnyArray:
         """The classes as an array."""
         return np.asarray(self.classes)
 
     @property
-    def weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> FloatArray:
         """The voters' votes, divided by their sum."""
         votes = np.array(self.votes, dtype=np.float64)
         return np.asarray(votes / max(1.0, votes.sum()))
@@ -88,7 +89,7 @@ class WeightedVote:
             return None
         return self.classes[self.offsets.index(first)]
 
-    def predict(self, votes: Any) -> npt.NDArray[Any]:
+    def predict(self, votes: Any) -> AnyArray:
         """Labels of new rows.
 
         Parameters
@@ -103,12 +104,12 @@ class WeightedVote:
         winner = self._soft(votes) if self.kind == "soft" else self._hard(votes)
         return self.labels[np.maximum(winner, 0)]
 
-    def predict_codes(self, codes: Codes) -> npt.NDArray[Any]:
+    def predict_codes(self, codes: Codes) -> AnyArray:
         """Labels of new rows whose votes are places in ``classes``, or their number for a missing vote."""
         totals = total_votes(codes, len(self.classes), self.votes, self.offsets)
         return self.labels[np.maximum(winners(totals, self.fallback), 0)]
 
-    def totals(self, votes: Any) -> npt.NDArray[np.float64]:
+    def totals(self, votes: Any) -> FloatArray:
         """Share of the votes that each class gets, (rows, c); a row without votes is all zero."""
         if self.kind == "soft":
             totals = soft_totals(np.asarray(votes), self.votes, self.offsets)
@@ -116,14 +117,14 @@ class WeightedVote:
             totals = self._count(votes).astype(np.float64)
         return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), math.ulp(0.0)))
 
-    def _hard(self, votes: Any) -> npt.NDArray[np.intp]:
+    def _hard(self, votes: Any) -> Indices:
         return winners(self._count(votes), self.fallback)
 
-    def _count(self, votes: Any) -> npt.NDArray[np.int64]:
+    def _count(self, votes: Any) -> IntArray:
         codes = encode_votes(votes, self.labels)
         if codes.shape[1] != len(self.votes):
             raise ValueError(f"The vote has {len(self.votes)} voters but there are {codes.shape[1]} columns.")
         return total_votes(codes, len(self.classes), self.votes, self.offsets)
 
-    def _soft(self, scores: Any) -> npt.NDArray[np.intp]:
+    def _soft(self, scores: Any) -> Indices:
         return soft_winners(np.asarray(scores), self.votes, self.offsets)

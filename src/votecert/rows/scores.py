@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from votecert._types import AnyArray, BoolArray, FloatArray, Indices
 from votecert.rows.labels import encode
 from votecert.rows.patterns import row_blocks
 from votecert.rows.split import checked_rows, in_fitting_part
 
-FloatArray = npt.NDArray[np.float64]
 ScoreArray = npt.NDArray[np.floating[Any]]
 
 TIED = 1e-9
@@ -50,8 +50,8 @@ class Scores:
     """
 
     values: ScoreArray
-    labels: npt.NDArray[np.intp]
-    classes: npt.NDArray[Any]
+    labels: Indices
+    classes: AnyArray
     classes_declared: bool = True
     can_abstain = False
     abstention_declared = True  # there is no way to abstain
@@ -174,14 +174,12 @@ def soft_totals(scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | N
     return totals
 
 
-def soft_winners(
-    scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None
-) -> npt.NDArray[np.intp]:
+def soft_winners(scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> Indices:
     """Class with the largest total on each row, the smallest class index if equal."""
     return np.asarray(soft_totals(scores, n, offsets).argmax(axis=1))
 
 
-def tied(totals: FloatArray) -> npt.NDArray[np.bool_]:
+def tied(totals: FloatArray) -> BoolArray:
     """Which rows have two largest totals that agree to nine digits."""
     if totals.shape[1] < 2:
         return np.zeros(len(totals), dtype=bool)

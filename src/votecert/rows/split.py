@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
+
+from votecert._types import BoolArray, Indices, IntArray
 
 SPLIT = 0.25
 """Share of the rows that is drawn by default."""
@@ -11,7 +15,7 @@ SPLIT = 0.25
 _NUMBERS_AT_ONCE = 1 << 18
 
 
-def in_fitting_part(n_rows: int, split: float, seed: int, *, start: int = 0) -> npt.NDArray[np.bool_]:
+def in_fitting_part(n_rows: int, split: float, seed: int, *, start: int = 0) -> BoolArray:
     """Which rows belong to the fitting part: row i does when the i-th number of PCG64(seed) is below split.
 
     Parameters
@@ -40,7 +44,24 @@ def in_fitting_part(n_rows: int, split: float, seed: int, *, start: int = 0) -> 
     return chosen
 
 
-def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The fitting part of rows that are gone: how it was drawn, and its rows of each pattern."""
+
+    split: float
+    seed: int
+    counts: IntArray
+
+    def refuse_other(self, split: float, seed: int) -> None:
+        """Rows that are gone cannot be drawn again."""
+        if (split, seed) != (self.split, self.seed):
+            raise ValueError(
+                f"These rows were read with split={self.split!r} and seed={self.seed!r} and are gone: they "
+                f"cannot be split with split={split!r} and random_state={seed!r}. Pass the same to both."
+            )
+
+
+def checked_rows(rows: npt.ArrayLike, n_rows: int) -> Indices:
     """Row indices from a mask or from indices; a row listed twice would pass as new evidence: refused."""
     chosen = np.asarray(rows)
     if chosen.dtype.kind == "b":

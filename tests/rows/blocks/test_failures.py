@@ -15,7 +15,7 @@ from scale_problems import drawn
 
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import read_ballots
-from votecert.rows.blocks.runs import RunWriter
+from votecert.rows.blocks.spill import write_run
 
 VOTES, Y = drawn(0, 1000, 4, 2)
 
@@ -166,13 +166,13 @@ def test_the_spill_folder_goes_with_the_ballots(tmp_path):
 def test_a_folder_that_workers_do_not_share_is_named(tmp_path):
     many, y = drawn(1, 3000, 40, 2)
     ballots = read_ballots(iter([(many, y)]), memory_budget=100_000, spill_folder=tmp_path)
-    (folder,) = (Path(ballots.folder.path)).iterdir()
-    (folder / "words").unlink()
+    (run,) = Path(ballots.folder.path).iterdir()
+    run.unlink()
     with pytest.raises(FileNotFoundError, match="spill_folder"):
         ballots.voter_errors()
     layout = ballots.source.run.layout
     with pytest.raises(FileNotFoundError, match="spill_folder"):
-        RunWriter(str(tmp_path / "elsewhere"), layout, 1)
+        write_run([], layout, str(tmp_path / "elsewhere"))
 
 
 def test_options_are_checked():

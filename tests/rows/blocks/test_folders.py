@@ -60,7 +60,7 @@ def test_parquet_that_does_not_fit_is_refused(tmp_path):
     write_parquet(tmp_path / "a.parquet", VOTES, Y)
     with pytest.raises(ValueError, match="no column 'label'"):
         read_ballots(tmp_path, "label")
-    with pytest.raises(TypeError, match="need y"):
+    with pytest.raises(ValueError, match="which column holds the true label"):
         read_ballots(tmp_path)
     write_parquet(tmp_path / "b.parquet", VOTES[:, :3], Y)
     with pytest.raises(ValueError, match="different columns"):
@@ -84,8 +84,13 @@ def test_npz_file_and_folder(tmp_path):
     assert_read(read_ballots(tmp_path))
 
 
-def test_files_of_different_lengths_name_the_block(tmp_path):
+def test_arrays_of_different_lengths_name_the_file_or_the_block(tmp_path):
     np.savez(tmp_path / "1.npz", votes=VOTES, y=Y[:499])
+    with pytest.raises(ValueError, match=r"1\.npz: there must be one true label a row: 500 rows"):
+        read_ballots(tmp_path)
+    (tmp_path / "1.npz").unlink()
+    np.save(tmp_path / "votes.npy", VOTES)
+    np.save(tmp_path / "y.npy", Y[:499])
     with pytest.raises(ValueError, match=r"Block 7 .*52 rows but y has 51"):
         read_ballots(tmp_path)
 

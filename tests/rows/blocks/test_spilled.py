@@ -12,8 +12,7 @@ from scale_problems import PROBLEMS, Problem, drawn, read_iterator
 import votecert as vc
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration, count_patterns, join_counts, pack_block
-from votecert.rows.blocks.runs import merge_runs, write_run
-from votecert.rows.blocks.spilled import COPIES, SpilledBallots
+from votecert.rows.blocks.spill import COPIES, SpilledBallots, merge_runs, write_run
 
 BUDGET = 120_000
 
@@ -100,7 +99,7 @@ def test_no_answer_is_larger_than_the_budget(pair):
 def test_every_method_of_ballots_is_answered_from_disk():
     """A method that was inherited unawares would ask for all codes at once."""
     # not about patterns, or made of others
-    by_rows = {"from_votes", "subset", "mean", "derived", "errors", "ties"}
+    by_rows = {"from_votes", "from_codes", "subset", "with_counts", "mean", "derived", "errors", "ties"}
     for name, method in inspect.getmembers(Ballots, inspect.isfunction):
         if (not name.startswith("_") and name not in by_rows) or name.startswith("_count_"):
             assert getattr(SpilledBallots, name) is not method, name
@@ -176,7 +175,9 @@ def test_merged_runs_are_joined_counts(d, n_at_once, tmp_path):
         count_patterns(pack_block(*block, number, declared), 200 * number, declared)
         for number, block in enumerate(blocks)
     ]
-    run = merge_runs([write_run(part, str(tmp_path)) for part in counts], str(tmp_path), n_at_once)
-    found, expected = run.read(0, run.n_patterns), join_counts(counts)
+    run = merge_runs(
+        [write_run([part], part.layout, str(tmp_path)) for part in counts], str(tmp_path), n_at_once
+    )
+    found, expected = run.read(), join_counts(counts)
     for name in ("words", "counts", "fitting"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import VoteFile, delimited, read_votes
-from votecert.rows.files.buffer import VoteBuffer
+from votecert.rows.vocabulary import Numbered, Vocabulary
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.integers(3, size=40)
@@ -202,8 +202,6 @@ def test_groups_ignored_columns_and_counts():
     assert found.voters == ("a", "b")
     assert found.n_abstentions == 1
     assert found.never_true == ["y", "z"]
-    assert found.votes().tolist() == [["x", None], ["y", "z"]]
-    assert found.truth().tolist() == ["x", "x"]
 
 
 def test_the_label_column_may_give_the_groups():
@@ -294,11 +292,8 @@ def test_memory_stays_near_a_byte_a_vote(tmp_path):
 
 
 def test_room_grows_towards_the_promised_size():
-    from votecert.rows.files.columns import Columns
-
-    stack = VoteBuffer(Columns(("y", "a"), 0, None, (1,)), "test")
-    stack.book.number([b"x", b"z"], "a")
+    part = Numbered(Vocabulary("votes"), 1)
     for share in (0.25, 0.5, 0.75, 1.0):
-        stack.add(np.full((100, 1), 2, np.uint16), np.ones(100, np.uint16), None, share)
-        assert len(stack._votes) <= 1.1 * 400 + 64
-    assert stack.finish(untyped=True, can_abstain=None).n_rows == 400
+        part.append(np.full((100, 1), 2, np.uint16), share)
+        assert len(part._numbers) <= 1.1 * 400 + 64
+    assert part.shape == (400, 1)

@@ -12,7 +12,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from votecert.rows.files import arrays, columns, delimited, label_book, read_votes
+from votecert.rows import vocabulary
+from votecert.rows.files import arrays, columns, delimited, read_votes
 from votecert.rows.files import parquet as parquet_reader
 
 
@@ -38,7 +39,7 @@ def read(text: str | bytes, **options):
         ('a,y\n"1"x,0\n0,1\n', "bad quoting"),
         ('"a,y\n1,0\n', "open quote"),
         ("a,y\n1,0\n1,\n", r"row 2 .* no true label in column 'y'"),
-        ("a,y\n1,1\n1,1\n", r"only one label, 1,.*classes=\[\.\.\.\]"),
+        ("a,y\n1,1\n1,1\n", r"Only one label, 1,.*classes=\[\.\.\.\]"),
         ("a,y\n1,0\n\xe4\xf6,0\n".encode("latin-1"), "UTF-8"),
         ('a,y\n"1",0\n\xe4\xf6,0\n'.encode("latin-1"), "UTF-8"),
         ("\xe4,y\n1,0\n".encode("latin-1"), "UTF-8"),
@@ -62,7 +63,7 @@ def test_bad_text(text, message):
         ({"group": "where"}, "no column 'where'"),
         ({"ignore": ["c"]}, "no column 'c'"),
         ({"ignore": ["a", "b"]}, "no column is left for the voters"),
-        ({"classes": [0, 1]}, r"column 'b' holds 2, which is not one of the declared classes 0, 1"),
+        ({"classes": [0, 1]}, r"column 'b' holds labels that are not among the declared classes: 2"),
     ],
 )
 def test_bad_choices(options, message):
@@ -76,7 +77,7 @@ def test_a_group_must_be_named_in_every_row():
 
 
 def test_too_many_labels_are_no_labels(monkeypatch):
-    monkeypatch.setattr(label_book, "MOST_LABELS", 50)
+    monkeypatch.setattr(vocabulary, "MOST_LABELS", 50)
     text = "id,y\n" + "".join(f"{i},{i % 2}\n" for i in range(1000))
     with pytest.raises(ValueError, match="column 'id' brings the file to more than 50 different labels"):
         read(text)
@@ -364,7 +365,7 @@ def test_npz_without_the_groups_asked_for(tmp_path):
 
 def test_npy_of_the_wrong_shape(tmp_path):
     np.save(tmp_path / "v.npy", np.zeros(3, int))
-    with pytest.raises(ValueError, match="rows x columns"):
+    with pytest.raises(ValueError, match="rows x voters"):
         read_votes(tmp_path / "v.npy", label=0)
 
 
@@ -374,11 +375,11 @@ def test_parquet_refusals(tmp_path):
 
     path = tmp_path / "v.parquet"
     for column, error, message in (
-        (pa.array([0.5, 1.0]), ValueError, "column 'a' holds 0.5, which is no label"),
+        (pa.array([0.5, 1.0]), ValueError, "column 'a' holds 0.5, which is no class label"),
         (pa.array([[1], [2]]), ValueError, "column 'a' is nested"),
         (pa.array([{"x": 1}, {"x": 2}]), ValueError, "column 'a' is nested"),
-        (pa.array(["no", "yes"]), TypeError, "column 'a' holds the text 'no', column 'y' the number 0"),
-        (pa.array([1, 2], pa.timestamp("s")), TypeError, "column 'a' holds datetime values"),
+        (pa.array(["no", "yes"]), TypeError, "column 'a' holds the string 'no' and column 'y' the number 0"),
+        (pa.array([1, 2], pa.timestamp("s")), TypeError, "column 'a' holds datetime.*no label"),
         (pa.array([2**63, 1], pa.uint64()), ValueError, "64 bits"),
     ):
         parquet.write_table(pa.table([column, pa.array([0, 1])], names=["a", "y"]), path)

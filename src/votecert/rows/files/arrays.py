@@ -7,13 +7,17 @@ import os
 import sys
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
+
+from votecert._types import AnyArray
+from votecert.rows.files.columns import ColumnChoice, Columns, find_columns
+from votecert.rows.files.table import Arrays, Source
 
 LAYOUTS = (("votes", "y"), ("votes_bound", "y_bound"))
 """Names of the arrays with the votes and with the true labels in an npz file; the first pair found counts."""
@@ -29,20 +33,18 @@ MOST_BLOWN_UP = 200
 
 _TEXTS_AT_ONCE = 1 << 16
 
-Array = npt.NDArray[Any]
 
-
-def load_npy(path: Path) -> Array:
+def load_npy(path: Path) -> AnyArray:
     """Map a plain array into memory; it is read only where it is used."""
     with _refusing(path, "npy"):
         with path.open("rb") as file:
             _check_header(file, str(path), None)
-        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
         _check_text(array)
         return array
 
 
-def load_npz(path: Path) -> dict[str, Array]:
+def load_npz(path: Path) -> dict[str, AnyArray]:
     """The arrays of an npz file, after checking what each of them claims to be."""
     with _refusing(path, "npz"):
         with zipfile.ZipFile(path) as archive:
@@ -62,37 +64,59 @@ def load_npz(path: Path) -> dict[str, Array]:
         return loaded
 
 
-def find_new_votes(arrays: dict[str, Array], source: str) -> Array:
-    """The votes among the arrays of an npz file."""
-    for votes, _ in LAYOUTS:
-        if votes in arrays:
-            return arrays[votes]
-    found = ", ".join(map(repr, list(arrays)[:10])) or "none"
-    raise ValueError(f"{source} must hold the array 'votes'; it holds {found}.")
+def read_npy(source: Source) -> Arrays:
+    """One array of votes; the true labels are in one of its columns."""
+    return _named(load_npy(_path_of(source)), None, source.name)
 
 
-def column_names_of(votes: Array, voters: Array | None, source: str) -> list[str]:
-    """Names of the voters of an array of votes; their positions where there are no names."""
-    if votes.ndim != 2:
+def read_npz(source: Source) -> Arrays:
+    """The array ``votes``, the names ``voters`` of its columns, if any, and arrays of labels and groups."""
+    arrays = load_npz(_path_of(source))
+    complete = [votes for votes, truth in LAYOUTS if votes in arrays and truth in arrays]
+    found = next((votes for votes in [*complete, *dict(LAYOUTS)] if votes in arrays), None)
+    if found is None:
+        raise ValueError(f"{source.name} must hold the array 'votes'; it holds {_listed(arrays)}.")
+    return replace(_named(arrays[found], arrays.get("voters"), source.name), others=arrays)
+
+
+def _path_of(source: Source) -> Path:
+    assert source.path is not None, "only text is read from streams"
+    return source.path
+
+
+def _named(array: AnyArray, voters: AnyArray | None, source: str) -> Arrays:
+    if array.ndim != 2:
         raise ValueError(
-            f"{source}: the array of votes must be rows x voters, but its shape is {votes.shape}."
+            f"{source}: the array of votes must be rows x voters, but its shape is {array.shape}."
         )
-    if voters is None:
-        return [str(place) for place in range(votes.shape[1])]
-    if len(voters) != votes.shape[1]:
-        raise ValueError(f"{source}: there are {len(voters)} names for {votes.shape[1]} voters.")
-    return [str(name) for name in voters]
+    names = range(array.shape[1]) if voters is None else voters
+    if len(names) != array.shape[1]:
+        raise ValueError(f"{source}: there are {len(names)} names for {array.shape[1]} voters.")
+    return Arrays(array, tuple(str(name) for name in names), named=voters is not None)
 
 
-def find_votes(arrays: dict[str, Array], label: str | None, source: str) -> tuple[Array, Array]:
-    """The votes and the true labels among the arrays of an npz file."""
-    for votes, truth in LAYOUTS:
-        truth = label if label is not None else truth
-        if votes in arrays and truth in arrays:
-            return arrays[votes], arrays[truth]
-    wanted = "'votes' and 'y'" if label is None else f"'votes' and {label!r}"
-    found = ", ".join(map(repr, list(arrays)[:10])) or "none"
-    raise ValueError(f"{source} must hold the arrays {wanted}; it holds {found}.")
+def pick_arrays(
+    arrays: Arrays, label: object, group: object, ignore: Iterable[ColumnChoice], source: str
+) -> Columns:
+    """What is what in an npz file: labels and groups are arrays, and all columns voters but the ignored."""
+    others = arrays.others or {}
+    complete = [truth for votes, truth in LAYOUTS if votes in others and truth in others]
+    truth = str(label) if label is not None else [*complete, "y"][0]
+    if truth not in others:
+        raise ValueError(f"{source} must hold the arrays 'votes' and {truth!r}; it holds {_listed(others)}.")
+    if group is not None and str(group) not in others:
+        raise ValueError(f"{source} has no array {group!r} of groups.")
+    for name, what in ((truth, "true label"), (group, "group")):
+        if name is not None and others[str(name)].shape != (n_rows := len(arrays.array),):
+            shape = others[str(name)].shape
+            raise ValueError(f"{source}: there must be one {what} a row: {n_rows} rows, {what}s {shape}.")
+    dropped = find_columns(arrays.names, ignore, source)
+    voters = tuple(place for place in range(len(arrays.names)) if place not in dropped)
+    return Columns(arrays.names, truth, None if group is None else str(group), voters)
+
+
+def _listed(arrays: Mapping[str, AnyArray]) -> str:
+    return ", ".join(map(repr, list(arrays)[:10])) or "none"
 
 
 def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> int:
@@ -148,7 +172,7 @@ def memory_limit() -> int:
         return 8 << 30
 
 
-def _check_text(array: Array) -> None:
+def _check_text(array: AnyArray) -> None:
     """Refuse text that is no Unicode, which NumPy takes as it is and Python breaks at."""
     if array.dtype.kind != "U" or not array.size or not array.dtype.itemsize:
         return

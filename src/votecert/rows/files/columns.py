@@ -15,17 +15,21 @@ ColumnChoice = str | int
 
 @dataclass(frozen=True)
 class Columns:
-    """Positions of the true label, the group (or None) and the voters."""
+    """Positions of the true label, the group and the voters.
+
+    The label may be None, and the group, too; arrays of their own have names.
+    """
 
     names: tuple[str, ...]
-    label: int
-    group: int | None
+    label: int | str | None
+    group: int | str | None
     voters: tuple[int, ...]
 
     @cached_property
     def used(self) -> tuple[int, ...]:
         """Positions of all columns that are read, in their order."""
-        return tuple(sorted({self.label, *self.voters, *([] if self.group is None else [self.group])}))
+        chosen = {self.label, self.group, *self.voters}
+        return tuple(sorted(position for position in chosen if isinstance(position, int)))
 
     @property
     def voter_names(self) -> tuple[str, ...]:

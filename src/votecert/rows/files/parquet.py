@@ -1,20 +1,14 @@
-"""Votes from parquet files, batch by batch."""
+"""Parquet files, batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from votecert.rows.files.arrays import refuse_bombs
-from votecert.rows.files.buffer import Numbers, VoteBuffer
-from votecert.rows.files.columns import Columns, refuse_width
-from votecert.rows.files.delimited import Progress
-from votecert.rows.files.label_book import LabelBook
-
-S = TypeVar("S", bound=VoteBuffer)
+from votecert.rows.files.columns import refuse_width
+from votecert.rows.files.table import Block, Factor, Source, Table
 
 LARGEST_PAGES = 64_000_000
 """Files whose pages unpack to more bytes than this may be bombs. Votes are packed to a few bits in them."""
@@ -22,75 +16,63 @@ LARGEST_PAGES = 64_000_000
 _CELLS_AT_ONCE = 1 << 20
 
 
-def read_parquet(path: Path, make_buffer: Callable[[list[str]], S], progress: Progress | None) -> S:
-    """Number the columns of a parquet file.
-
-    Parameters
-    ----------
-    path : Path
-    make_buffer : callable
-        Makes the buffer when the names of the columns are known.
-    progress : callable, optional
-        Called as ``progress(rows read, rows in all)`` after each batch.
-    """
+def read_parquet(source: Source) -> Table:
+    """The table in a parquet file."""
     try:
-        from pyarrow import ArrowException, parquet
+        from pyarrow import parquet
     except ImportError:
         raise ValueError(
-            f"{path}: reading parquet files needs pyarrow. Install it: pip install 'votecert[tables]'."
+            f"{source.name}: reading parquet files needs pyarrow. Install it: pip install 'votecert[tables]'."
         ) from None
-    try:
-        with parquet.ParquetFile(path) as file:
-            schema, metadata = file.schema_arrow, file.metadata
-        names, n_rows = list(schema.names), metadata.num_rows
-        refuse_width(len(names), str(path))
-        buffer = make_buffer(names)
-        used = _used_names(buffer.columns, schema, str(path))
-        # A few bytes of parquet can stand for any number of equal votes, or for very long texts ...
-        refuse_bombs(path, n_rows * len(buffer.columns.voters))
-        # (asked for the sizes of single columns, pyarrow kills the program if the file is damaged)
-        groups = map(metadata.row_group, range(metadata.num_row_groups))
-        refuse_bombs(path, sum(group.total_byte_size for group in groups), LARGEST_PAGES)
-        # ... which many cells may share: each column is read as numbers and a list of its different texts.
-        with parquet.ParquetFile(path, metadata=metadata, read_dictionary=used) as file:
-            for batch in file.iter_batches(batch_size=max(1, _CELLS_AT_ONCE // len(used)), columns=used):
-                _add_batch(buffer, batch, n_rows)
-                if progress is not None:
-                    progress(buffer.n_rows, n_rows)
-        return buffer
-    except (ArrowException, OSError) as error:
-        first_line = str(error).partition("\n")[0].rstrip(".")
-        raise ValueError(f"{path} is not a parquet file that can be read: {first_line}.") from None
+    with _refusing(source.name), parquet.ParquetFile(source.path) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+    refuse_width(len(schema.names), source.name)
+    return Table(schema.names, lambda used: _blocks(source, schema, metadata, used))
 
 
-def _add_batch(buffer: VoteBuffer, batch: Any, n_rows: int) -> None:
-    columns = buffer.columns
-    truth = _numbers(batch, columns.label, buffer.book, columns)
-    votes: Numbers = np.empty((len(truth), len(columns.voters)), dtype=np.uint16)
-    for place, position in enumerate(columns.voters):
-        votes[:, place] = _numbers(batch, position, buffer.book, columns)
-    groups = None if columns.group is None else _numbers(batch, columns.group, buffer.group_book, columns)
-    buffer.add(votes, truth, groups, (buffer.n_rows + len(truth)) / n_rows)
+def _blocks(source: Source, schema: Any, metadata: Any, positions: Sequence[int]) -> Iterator[Block]:
+    from pyarrow import parquet, types
 
-
-def _numbers(batch: Any, position: int, book: LabelBook, columns: Columns) -> Numbers:
-    """Numbers of one column: only its different values pass through Python."""
-    encoded = batch.column(columns.used.index(position))  # only these are in the batch, in their order
-    encoded = encoded if hasattr(encoded, "dictionary") else encoded.dictionary_encode()
-    table = np.zeros(len(encoded.dictionary) + 1, dtype=np.uint16)
-    table[1:] = book.number(encoded.dictionary.to_pylist(), columns.names[position])
-    places = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False) + 1
-    return np.asarray(table[places])
-
-
-def _used_names(columns: Columns, schema: Any, source: str) -> list[str]:
-    """Names of the columns to read; the others are not even decoded."""
-    from pyarrow import types
-
-    used = [schema.names[place] for place in columns.used]
+    used = [schema.names[position] for position in positions]
     if len(set(schema.names)) < len(schema.names):
-        raise ValueError(f"{source} has two columns of the same name: rename one.")
+        raise ValueError(f"{source.name} has two columns of the same name: rename one.")
     for name in used:
         if types.is_nested(schema.field(name).type):
-            raise ValueError(f"{source}: column {name!r} is nested: a vote is a single label.")
-    return used
+            raise ValueError(f"{source.name}: column {name!r} is nested: a vote is a single label.")
+    n_rows, done = metadata.num_rows, 0
+    assert source.path is not None
+    # A few bytes of parquet can stand for any number of equal votes, or for very long texts ...
+    refuse_bombs(source.path, n_rows * max(1, len(used) - 1))  # a byte a vote
+    # (asked for the sizes of single columns, pyarrow kills the program if the file is damaged)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    refuse_bombs(source.path, sum(group.total_byte_size for group in groups), LARGEST_PAGES)
+    # ... which many cells may share: each column is read as numbers and a list of its different texts.
+    with (
+        _refusing(source.name),
+        parquet.ParquetFile(source.path, metadata=metadata, read_dictionary=used) as file,
+    ):
+        for batch in file.iter_batches(batch_size=max(1, _CELLS_AT_ONCE // len(used)), columns=used):
+            batch.validate(full=True)  # finds text that is no Unicode
+            done += len(batch)
+            columns = dict(zip(positions, map(_factor, batch.columns), strict=True))
+            if source.progress is not None:
+                source.progress(done, n_rows)
+            yield Block(columns, done / n_rows if n_rows else None)
+
+
+def _factor(column: Any) -> Factor:
+    encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    places = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    return Factor(encoded.dictionary.to_pylist(), places)
+
+
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    """Refuse the file in a sentence, whatever its damage leads to."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (ArrowException, OSError) as error:
+        first_line = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(f"{name} is not a parquet file that can be read: {first_line}.") from None

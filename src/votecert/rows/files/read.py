@@ -1,39 +1,40 @@
-"""``read_votes``: votes and true labels from a file of any kind that is known."""
+"""Votes from files of any known kind, with or without true labels."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from votecert._types import AnyArray, Codes, Label
 from votecert.rows.ballots import Ballots
-from votecert.rows.files.arrays import Array, column_names_of, find_votes, load_npy, load_npz
-from votecert.rows.files.buffer import VoteBuffer
-from votecert.rows.files.columns import ColumnChoice, find_columns, pick_columns, refuse_width
-from votecert.rows.files.delimited import DelimitedReader, Progress, TextSource, read_header
+from votecert.rows.files.arrays import pick_arrays, read_npy, read_npz
+from votecert.rows.files.columns import ColumnChoice, Columns, find_columns, pick_columns, refuse_width
+from votecert.rows.files.delimited import read_delimited
 from votecert.rows.files.parquet import read_parquet
-from votecert.rows.labels import Label
+from votecert.rows.files.table import Arrays, NumberedRows, Progress, Source, Table
+from votecert.rows.labels import encode, encode_votes
+from votecert.rows.tables import places_of
+from votecert.rows.vocabulary import Numbered
 
-S = TypeVar("S", bound=VoteBuffer)
-
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".npz": "npz",
-    ".npy": "npy",
+FORMATS: dict[str, Callable[[Source], Table | Arrays]] = {
+    ".csv": read_delimited,
+    ".tsv": partial(read_delimited, delimiter="\t"),
+    ".tab": partial(read_delimited, delimiter="\t"),
+    ".txt": read_delimited,
+    ".parquet": read_parquet,
+    ".pq": read_parquet,
+    ".npz": read_npz,
+    ".npy": read_npy,
 }
-"""Kinds of files, by the end of their names."""
+"""Readers of the kinds of files, by the end of their names."""
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".sav")
 
@@ -73,30 +74,6 @@ class VoteFile:
         present = np.bincount(self.ballots.labels, minlength=self.ballots.n_classes)
         labels: list[Label] = self.ballots.classes[present == 0].tolist()
         return labels
-
-    def votes(self) -> npt.NDArray[Any]:
-        """The votes as labels, None where one is missing, in the order of the rows."""
-        labels = np.array([*self.ballots.classes.tolist(), None], dtype=object)
-        return labels[self.ballots.codes[self.ballots.pattern_of_row]]
-
-    def truth(self) -> npt.NDArray[Any]:
-        """The true labels in the order of the rows."""
-        return np.asarray(self.ballots.classes[self.ballots.labels[self.ballots.pattern_of_row]])
-
-
-@dataclass(frozen=True)
-class _Request:
-    """What the caller wants to have read, and how."""
-
-    label: ColumnChoice | None
-    group: ColumnChoice | None
-    ignore: tuple[ColumnChoice, ...]
-    classes: Sequence[Label] | None
-    can_abstain: bool | None
-
-    def buffer(self, names: Sequence[str], source: str) -> VoteBuffer:
-        columns = pick_columns(names, self.label, self.group, self.ignore, source)
-        return VoteBuffer(columns, source, self.classes)
 
 
 def read_votes(
@@ -154,51 +131,125 @@ def read_votes(
     >>> found.voters, found.n_abstentions
     (('judge', 'other'), 1)
     """
-    request = _Request(label, group, tuple(ignore), classes, can_abstain)
-    if isinstance(source, str | PathLike) and (kind := kind_of_file(Path(source))) in ("npz", "npy"):
-        return (_read_npz if kind == "npz" else _read_npy)(Path(source), request)
-    buffer, untyped = read_cells(source, request.buffer, header=header, progress=progress)
-    ballots = buffer.finish(untyped=untyped, can_abstain=can_abstain)
-    return VoteFile(ballots, buffer.columns.voter_names, buffer.groups(), buffer.source)
+    with open_table(source, header=header, progress=progress) as (table, name):
+        columns = pick(table, name, label, group, ignore)
+        votes, truth, groups = _columns_of(table, columns, classes)
+        declared = None if classes is None else _like(votes, classes)
+        encoded = encode(votes, truth, declared, can_abstain=can_abstain)
+        ballots = Ballots.from_codes(encoded, classes is not None, can_abstain)
+    return VoteFile(ballots, columns.voter_names if table.named else None, groups, name)
 
 
-def read_cells(
+def read_new_votes(
     source: str | PathLike[str] | BinaryIO,
-    make_buffer: Callable[[Sequence[str], str], S],
+    classes: Sequence[Label],
+    n_voters: int,
+    voters: Sequence[str] | None = None,
     *,
+    ignore: Iterable[ColumnChoice] = (),
     header: bool = True,
     progress: Progress | None = None,
-) -> tuple[S, bool]:
-    """Put the cells of text or of a parquet file on a buffer.
+) -> Codes:
+    """Read votes alone.
 
     Parameters
     ----------
-    source, header, progress
-        As for :func:`read_votes`.
-    make_buffer : callable
-        Makes the buffer from the names of the columns and the name of the source.
+    source, ignore, header, progress
+        As for :func:`read_votes`. An npz file needs the array ``votes`` only.
+    classes : sequence of labels
+        What voters may say.
+    n_voters : int
+        How many voters there must be.
+    voters : sequence of str, optional
+        Their names. A file with columns of these names is read by name, and its other columns are left out;
+        any other file must have one column a voter, in their order.
 
     Returns
     -------
-    buffer : VoteBuffer
-    untyped : bool
-        Whether text may stand for numbers and bools.
+    codes : (rows, n_voters) whole numbers
+        Places of the votes in ``classes``; a missing vote is their number.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = b"id,bob,ann\\n1,no,yes\\n2,yes,\\n"
+    >>> read_new_votes(io.BytesIO(text), ["no", "yes"], 2, ["ann", "bob"]).tolist()
+    [[1, 0], [2, 1]]
     """
-    if not isinstance(source, str | PathLike):
-        return _read_text(
-            TextSource(source, "standard input", None, progress), None, make_buffer, header
-        ), True
-    path = Path(source)
-    kind = kind_of_file(path)
-    if kind == "parquet":
-        return read_parquet(path, lambda names: make_buffer(names, str(path)), progress), False
-    with path.open("rb") as stream:
-        text = TextSource(stream, str(path), os.fstat(stream.fileno()).st_size, progress)
-        return _read_text(text, "\t" if kind == "tsv" else None, make_buffer, header), True
+    with open_table(source, header=header, progress=progress) as (table, name):
+        refuse_width(len(table.names), name)
+        names = [column.strip() for column in table.names]
+        dropped = find_columns(names, ignore, name)
+        chosen = [place for place in range(len(names)) if place not in dropped]
+        places = None if voters is None else places_of(voters, [names[place] for place in chosen])
+        if places is not None:
+            chosen = [chosen[place] for place in places]
+        if len(chosen) != n_voters:
+            raise ValueError(
+                f"{name} has {len(chosen)} columns for {n_voters} voters: leave out those that are none."
+            )
+        columns = Columns(tuple(names), None, None, tuple(chosen))
+        votes = _columns_of(table, columns, classes)[0]
+        return encode_votes(votes, np.asarray(_like(votes, classes)))
 
 
-def kind_of_file(path: Path) -> str:
-    """What kind of file this is, by its name; refuse what is not there or not known."""
+def _columns_of(
+    table: Table | Arrays, columns: Columns, classes: Sequence[Label] | None
+) -> tuple[Numbered | AnyArray, Any, npt.NDArray[np.str_] | None]:
+    """The votes, true labels and groups of a table."""
+    if isinstance(table, Table):
+        return NumberedRows(table, columns, classes).collected()
+    truth, groups = (
+        None if which is None else table.column(which) for which in (columns.label, columns.group)
+    )
+    return table.columns(columns.voters), truth, None if groups is None else groups.astype(str)
+
+
+def _like(votes: Numbered | AnyArray, classes: Sequence[Label]) -> Sequence[Label]:
+    """The declared classes, as text if the votes are."""
+    if isinstance(votes, Numbered):
+        is_text = any(isinstance(value, str) for value in votes.values)
+    else:
+        is_text = votes.dtype.kind == "U"
+    return [str(label) for label in classes] if is_text else classes
+
+
+def pick(
+    table: Table | Arrays,
+    name: str,
+    label: ColumnChoice | None,
+    group: ColumnChoice | None = None,
+    ignore: Iterable[ColumnChoice] = (),
+) -> Columns:
+    """What is what in a table."""
+    if isinstance(table, Arrays) and table.others is not None:
+        return pick_arrays(table, label, group, ignore, name)
+    return pick_columns(table.names, label, group, ignore, name)
+
+
+@contextmanager
+def open_table(
+    source: str | PathLike[str] | BinaryIO, *, header: bool = True, progress: Progress | None = None
+) -> Iterator[tuple[Table | Arrays, str]]:
+    """Open a file, or a binary stream of csv text; give its table and its name, which all errors mention."""
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    name = "standard input" if path is None else str(path)
+    try:
+        if path is None:
+            yield read_delimited(Source(name, source, None, header, progress)), name  # type: ignore[arg-type]
+        else:
+            read = _reader_of(path)
+            with path.open("rb") as stream:
+                yield read(Source(name, stream, path, header, progress)), name
+    except (ValueError, TypeError) as error:
+        if str(error).startswith(name):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from None
+
+
+def _reader_of(path: Path) -> Callable[[Source], Table | Arrays]:
+    """What reads this kind of file, by its name; refuse what is not there or not known."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: give the name of a file in it.")
     if not path.exists():
@@ -209,74 +260,6 @@ def kind_of_file(path: Path) -> str:
             f"{path} is a pickle, which could run code when loaded and is never read. Save the votes as csv, "
             "parquet or npz."
         )
-    if suffix not in SUFFIXES:
-        raise ValueError(
-            f"{path}: the name must end in {', '.join(SUFFIXES)} to say what kind of file it is."
-        )
-    return SUFFIXES[suffix]
-
-
-def _read_text(
-    text: TextSource, delimiter: str | None, make_buffer: Callable[[Sequence[str], str], S], header: bool
-) -> S:
-    names, delimiter = read_header(text, delimiter, header)
-    buffer = make_buffer(names, text.name)
-    DelimitedReader(text, delimiter, buffer).read()
-    return buffer
-
-
-def _read_npz(path: Path, request: _Request) -> VoteFile:
-    arrays = load_npz(path)
-    votes, truth = find_votes(arrays, None if request.label is None else str(request.label), str(path))
-    voters = arrays.get("voters")
-    names = column_names_of(votes, voters, str(path))
-    if truth.ndim != 1 or len(truth) != len(votes):
-        raise ValueError(
-            f"{path}: there must be one true label a row: {len(votes)} rows, labels {truth.shape}."
-        )
-    dropped = find_columns(names, request.ignore, str(path))
-    kept = [position for position in range(len(names)) if position not in dropped]
-    groups = None
-    if request.group is not None:
-        if str(request.group) not in arrays:
-            raise ValueError(f"{path} has no array {request.group!r} of groups.")
-        groups = arrays[str(request.group)]
-    found = None if voters is None else tuple(names[position] for position in kept)
-    return _from_arrays(votes if not dropped else votes[:, kept], truth, groups, found, path, request)
-
-
-def _read_npy(path: Path, request: _Request) -> VoteFile:
-    array = load_npy(path)
-    if array.ndim != 2:
-        raise ValueError(f"{path}: the array must be rows x columns, but its shape is {array.shape}.")
-    refuse_width(array.shape[1], str(path))
-    names = [str(position) for position in range(array.shape[1])]
-    columns = pick_columns(names, request.label, request.group, request.ignore, str(path))
-    first, last = columns.voters[0], columns.voters[-1]
-    # A slice keeps the file mapped; a choice with gaps has to be copied.
-    gapless = columns.voters == tuple(range(first, last + 1))
-    votes = array[:, first : last + 1] if gapless else array[:, list(columns.voters)]
-    groups = None if columns.group is None else array[:, columns.group]
-    return _from_arrays(votes, array[:, columns.label], groups, None, path, request)
-
-
-def _from_arrays(
-    votes: Array,
-    truth: Array,
-    groups: Array | None,
-    voters: tuple[str, ...] | None,
-    path: Path,
-    request: _Request,
-) -> VoteFile:
-    classes = request.classes
-    if classes is not None and votes.dtype.kind == "U":
-        classes = [str(label) for label in classes]
-    try:
-        ballots = Ballots.from_votes(votes, truth, classes=classes, can_abstain=request.can_abstain)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{path}: {error}") from None
-    if groups is not None and groups.shape != (ballots.n_rows,):
-        raise ValueError(
-            f"{path}: there must be one group a row: {ballots.n_rows} rows, groups {groups.shape}."
-        )
-    return VoteFile(ballots, voters, None if groups is None else groups.astype(str), str(path))
+    if suffix not in FORMATS:
+        raise ValueError(f"{path}: the name must end in {', '.join(FORMATS)} to say what kind of file it is.")
+    return FORMATS[suffix]

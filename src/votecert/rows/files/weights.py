@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from votecert._types import FloatArray
 from votecert.rows.files.arrays import load_npy
-
-Floats = npt.NDArray[np.float64]
 
 LARGEST_FILE = 100_000_000
 """Larger files are no weights."""
 
 
-def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str] | None = None) -> Floats:
+def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str] | None = None) -> FloatArray:
     """Read one number a voter and scale them to sum to one.
 
     Parameters
@@ -55,13 +53,20 @@ def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str]
             f"{path}: there must be one weight a voter, {n_voters} in all, but there are {weights.size}."
         )
     if names is not None and voters is not None:
-        weights = weights[_places(names, voters, str(path))]
+        place = {name: position for position, name in enumerate(names)}
+        if unknown := [name for name in voters if name not in place]:
+            raise ValueError(f"{path} has no weight for the voter {unknown[0]!r}.")
+        if sorted(place) != sorted(voters):
+            raise ValueError(f"{path} or the votes name a voter twice, so that no weight goes by name.")
+        weights = weights[[place[name] for name in voters]]
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(f"{path}: weights must be finite, zero or more, and not all zero.")
     return np.asarray(weights / weights.sum())
 
 
-def format_weights(path: str | PathLike[str], weights: Floats, voters: Sequence[str] | None = None) -> bytes:
+def format_weights(
+    path: str | PathLike[str], weights: FloatArray, voters: Sequence[str] | None = None
+) -> bytes:
     """Weights as the content of a file that :func:`read_weights` reads, by the end of its name.
 
     Examples
@@ -138,14 +143,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _places(names: list[str], voters: Sequence[str], source: str) -> list[int]:
-    """Where the weight of each voter stands."""
-    place = {name: position for position, name in enumerate(names)}
-    if len(place) < len(names) or len(names) != len(voters):
-        raise ValueError(f"{source} names a voter twice or not at all.")
-    unknown = [name for name in voters if name not in place]
-    if unknown:
-        raise ValueError(f"{source} has no weight for the voter {unknown[0]!r}.")
-    return [place[name] for name in voters]
