@@ -101,7 +101,7 @@ MUTANTS = (
         BETA,
     ),
     Mutant(
-        "numerics/_boost.py",
+        "numerics/beta.py",
         "np.nextafter(a, np.inf), a)",
         "a, a)",
         "the incomplete beta function loses digits at large parameters",

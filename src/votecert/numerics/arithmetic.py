@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-from scipy.special import logsumexp
-
 from votecert.numerics.beta import beta_cdf
 from votecert.numerics.binomial import binomial_tail, clopper_pearson_upper, log_binomial_coefficient
 from votecert.numerics.divergences import categorical_kl, dirichlet_kl
@@ -51,9 +49,6 @@ class Arithmetic(Protocol):
     def log_binomial(self, n: int, k: int) -> Number:
         """Return the logarithm of the binomial coefficient ``C(n, k)``."""
 
-    def log_sum_exp(self, values: Sequence[Number]) -> Number:
-        """Return the logarithm of the sum of the exponentials."""
-
     def kl_inverse_upper(self, q: Number, c: Number) -> Number:
         """Return the largest ``p`` with ``kl(q, p) <= c``; ``q`` above one counts as one."""
 
@@ -74,9 +69,6 @@ class Arithmetic(Protocol):
 
     def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
         """Return the distribution function of Beta(a, b), not above the true value."""
-
-    def binomial_tail_up(self, n: int, k: int, w: Number) -> Number:
-        """Return ``P(Bin(n, w) >= k)``, not below the true value."""
 
     def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
         """Return ``P(Bin(n, w) >= k)``, not above the true value."""
@@ -109,9 +101,6 @@ class _Outward:
     def log_binomial(self, n: int, k: int) -> float:
         return float(log_binomial_coefficient(n, k)) * (1.0 + 1e-14) + 1e-13
 
-    def log_sum_exp(self, values: Sequence[Number]) -> float:
-        return _nudge(float(logsumexp(values))) + 1e-15 * len(values)
-
     def kl_inverse_upper(self, q: Number, c: Number) -> float:
         return float(kl_inverse_upper(min(1.0, q), c))
 
@@ -132,9 +121,6 @@ class _Outward:
 
     def beta_cdf_down(self, x: Number, a: Number, b: Number) -> float:
         return max(0.0, float(beta_cdf(x, a, b)) - _beta_slack(a + b))
-
-    def binomial_tail_up(self, n: int, k: int, w: Number) -> float:
-        return min(1.0, float(binomial_tail(n, k, w)) + _beta_slack(n))
 
     def binomial_tail_down(self, n: int, k: int, w: Number) -> float:
         return max(0.0, float(binomial_tail(n, k, w)) - _beta_slack(n))
