@@ -27,22 +27,18 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from votecert.bounds.kinds import Index, Kind, Whole, first_problem, is_number
+from votecert.bounds.kinds import Index, Kind, first_problem, problem_with_sizes, problem_with_weights
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Choice = dict[str, Any]
 Origin = Literal["learned", "given", "fixed"]
 Statistics = dict[str, Any]  # whole numbers and floats: each bound declares which is which
 
 MARGIN_SLACK = 1e-12
 """Margins that are equal on paper differ by rounding; within this slack they count as errors."""
-
-SIZES: Mapping[str, Whole] = MappingProxyType(
-    {"n_rows": Whole(1, 10**12), "n_voters": Whole(1, 500_000), "n_classes": Whole(1, 10**6)}
-)
-"""The sizes of a problem; with larger ones a formula would take hours, whoever asks for it."""
 
 ROUNDING = 1e-13
 """Covers the few additions and products of a formula; the special functions carry their own slack."""
@@ -154,7 +150,29 @@ class UnsupportedProblemError(ValueError):
 
 @dataclass(frozen=True)
 class Bound(ABC):
-    """A bound on the true error of a weighted majority vote. Options are fields; bounds are values."""
+    """A bound on the true error of a weighted majority vote. Options are fields; bounds are values.
+
+    Attributes
+    ----------
+    id, title, references
+        Its name in certificates and tables, what people call it, and keys of the works behind it.
+    is_guarantee, caveat
+        Whether it is proved, and what to know before trusting it.
+    multiclass
+        Whether more than two classes, or abstentions, are covered.
+    origins
+        Weights that it covers: learned on the certifying rows, given by somebody, fixed in advance.
+    default_for, in_best
+        Origins of weights for which it is the bound that is taken when none is named, and whether
+        ``bound="best"`` tries it.
+    differentiable, posterior
+        Whether :meth:`objective` can be learned from, and the sampled vote's distribution, which has a prior.
+    counts_errors, rounds_weights, has_list
+        Whether it is about the errors of one vote, so that it covers soft votes and fallbacks; about weights
+        rounded to whole numbers; and whether a list of votes fitted elsewhere may take part.
+    choices, statistics
+        Kinds of what :meth:`search` picks and :meth:`measure` counts.
+    """
 
     id: ClassVar[str]
     title: ClassVar[str]
@@ -167,6 +185,8 @@ class Bound(ABC):
     rounds_weights: ClassVar[bool] = False
     caveat: ClassVar[str | None] = None
     origins: ClassVar[tuple[Origin, ...]] = ("learned", "given", "fixed")
+    default_for: ClassVar[tuple[Origin, ...]] = ()
+    in_best: ClassVar[bool] = False
     has_list: ClassVar[bool] = False
     choices: ClassVar[Mapping[str, Kind]] = MappingProxyType({})
     statistics: ClassVar[Mapping[str, Kind]]
@@ -185,8 +205,8 @@ class Bound(ABC):
         What :meth:`search` and :meth:`measure` return always passes; a certificate may come from anybody.
         """
         problem = (
-            _problem_with_sizes(terms)
-            or _problem_with_weights(terms)
+            problem_with_sizes(terms)
+            or problem_with_weights(terms)
             or first_problem("choice", terms.choice, {"fallback": Index(), **self.choices}, terms)
             or first_problem("statistic", terms.statistics, self.statistics, terms)
         )
@@ -258,6 +278,10 @@ class Bound(ABC):
                 f"The bound {self.id!r} does not cover abstentions (a missing vote acts as a third class). "
                 "Fill in the missing votes, or use 'occam', 'dirichlet' or another multi-class bound."
             )
+        return None
+
+    def out_of_bag_variant(self) -> Bound | None:
+        """The same bound with errors counted out of bag; None where it does not hold there."""
         return None
 
     def in_paper_search(self) -> Self:
@@ -338,30 +362,3 @@ class Bound(ABC):
             f"With {terms.n_rows} rows and {terms.n_voters} voters this bound is not below 1: "
             "more rows, better voters or weights closer to the prior would help."
         )
-
-
-def _problem_with_sizes(terms: Terms) -> str | None:
-    """The first size that there cannot be, as a sentence."""
-    if problem := first_problem("size", {name: getattr(terms, name) for name in SIZES}, SIZES, terms):
-        return problem
-    if terms.n_outputs not in (terms.n_classes, terms.n_classes + 1) or isinstance(terms.n_outputs, bool):
-        return "Voters name classes and may abstain: there is no other number of outputs."
-    if not is_number(terms.delta) or not 0 < terms.delta < 1:
-        return f"The share of delta is {terms.delta!r}, not a number between 0 and 1."
-    return None
-
-
-def _problem_with_weights(terms: Terms) -> str | None:
-    """The first thing that is wrong with the weights or the prior, as a sentence."""
-    for name, values in {"weight": terms.weights, "prior": terms.prior}.items():
-        if values is None and name == "prior":
-            continue
-        if not isinstance(values, tuple) or len(values) != terms.n_voters:
-            return f"There is not one {name} a voter."
-        if not all(is_number(value) and math.isfinite(value) for value in values):
-            return f"Some {name} is not a finite number."
-    if min(terms.weights) < 0 or abs(math.fsum(terms.weights) - 1) > 1e-12:
-        return "The weights are not zero or more with the sum one."
-    if terms.prior is not None and not min(terms.prior) > 0:
-        return "The prior is not positive for every voter."
-    return None

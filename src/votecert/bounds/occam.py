@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Statistics, Terms, Value
+from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Origin, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, OneOf, Real, Votes, Whole, is_number
 from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
@@ -101,6 +101,8 @@ class Occam(Bound):
     title: ClassVar[str] = "Whole-number votes (Occam's razor)"
     references: ClassVar[tuple[str, ...]] = ("votecert", "blumer1987", "langford2005", "clopper1934")
     counts_errors: ClassVar[bool] = True
+    default_for: ClassVar[tuple[Origin, ...]] = ("learned",)
+    in_best: ClassVar[bool] = True
     rounds_weights: ClassVar[bool] = True
     has_list: ClassVar[bool] = True
     choices: ClassVar[Mapping[str, Kind]] = {

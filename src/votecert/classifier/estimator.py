@@ -14,7 +14,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routi
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
 from votecert.bounds.base import Bound
-from votecert.bounds.occam import Occam
 from votecert.certificate import Certificate, certify
 from votecert.classifier.parts import (
     check_parameters,
@@ -242,7 +241,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         objective = single_bound(self.objective)
         if objective is None:
             return {**options, "split": 0.0} if self.prior == "none" else options
-        has_list = isinstance(objective, Occam)
+        has_list = objective.has_list
         where = where_to_learn(
             self.prior, self.estimator_, voting=self.voting, fixed=fixed, has_list=has_list
         )

@@ -206,7 +206,7 @@ def _off_whole_number(a: Array, b: Array) -> Array:
     """Return ``a``, moved by one unit in the last place where SciPy's function would lose digits.
 
     For two whole-number parameters, ``a`` below 40 and ``b`` large, the Boost routine behind it sums binomial
-    terms starting from a power ``(1-x)**n`` with a rounded base: at ``n = 1e9`` that leaves eight good digits.
+    terms starting from a power ``(1-x)**n`` with a rounded base: at ``n = 1e9`` that leaves eight digits.
     One unit in the last place added to ``a`` avoids that branch; it changes the result by less than 1e-15 and
     brings the relative error back to 1e-14.  (With ``a`` large and ``b`` small the base is ``x`` itself.)
     """

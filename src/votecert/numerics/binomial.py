@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx, xlog1py, xlogy
 
 from votecert.numerics._arrays import Array, floats
-from votecert.numerics.beta import incomplete_beta, incomplete_beta_complement
 from votecert.numerics._series import stirling_remainder
+from votecert.numerics.beta import incomplete_beta, incomplete_beta_complement
 from votecert.numerics.kl import binary_kl, kl_inverse_upper
 
 __all__ = [

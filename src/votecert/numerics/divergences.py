@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from votecert.numerics._arrays import Array, floats
-from votecert.numerics._series import (
-    excess,
-    stirling_remainder,
-    stirling_remainder_slope,
-    trigamma_excess,
-)
+from votecert.numerics._series import excess, stirling_remainder, stirling_remainder_slope, trigamma_excess
 
 __all__ = [
     "categorical_kl",
