@@ -87,6 +87,16 @@ class Terms:
     choice: Choice = field(default_factory=dict)
     statistics: Statistics = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, ballots: Ballots, weights: Floats, prior: Floats | None, **others: Any) -> Self:
+        """The terms of a bound on these rows."""
+        return cls(
+            **{name: getattr(ballots, name) for name in ("n_rows", "n_voters", "n_classes", "n_outputs")},
+            weights=tuple(float(w) for w in weights),
+            prior=None if prior is None else tuple(float(p) for p in prior),
+            **others,
+        )
+
     @property
     def categorical_prior(self) -> tuple[float, ...]:
         """The prior over voters as probabilities."""
@@ -156,20 +166,16 @@ class Bound(ABC):
     ----------
     id, title, references
         Its name in certificates and tables, what people call it, and keys of the works behind it.
-    is_guarantee, caveat
-        Whether it is proved, and what to know before trusting it.
-    multiclass
-        Whether more than two classes, or abstentions, are covered.
-    origins
-        Weights that it covers: learned on the certifying rows, given by somebody, fixed in advance.
-    default_for, in_best
-        Origins of weights for which it is the bound that is taken when none is named, and whether
+    is_guarantee, caveat, multiclass
+        Whether it is proved, what to know before trusting it, and whether it is for more than two outputs.
+    origins, default_for, in_best
+        Weights that it covers, those for which it is taken when no bound is named, and whether
         ``bound="best"`` tries it.
     differentiable, posterior
         Whether :meth:`objective` can be learned from, and the sampled vote's distribution, which has a prior.
     counts_errors, rounds_weights, has_list
-        Whether it is about the errors of one vote, so that it covers soft votes and fallbacks; about weights
-        rounded to whole numbers; and whether a list of votes fitted elsewhere may take part.
+        Whether it counts the errors of one vote, so that it covers soft votes and fallbacks; whether that has
+        rounded weights; and whether a list of votes fitted elsewhere may take part.
     choices, statistics
         Kinds of what :meth:`search` picks and :meth:`measure` counts.
     """
@@ -266,19 +272,17 @@ class Bound(ABC):
 
     def problem_with(self, ballots: Ballots) -> str | None:
         """Say why the theorem does not cover these ballots, or None when it does."""
-        if self.multiclass:
+        advice = "use 'occam', 'dirichlet' or another multi-class bound."
+        if self.multiclass or not (ballots.n_classes > 2 or ballots.can_abstain):
             return None
         if ballots.n_classes > 2:
             return (
-                f"The bound {self.id!r} is proved for two classes only and these votes have "
-                f"{ballots.n_classes}. Use 'occam', 'dirichlet' or another multi-class bound."
+                f"The bound {self.id!r} is for two classes and these are {ballots.n_classes}: {advice}"
             )
-        if ballots.can_abstain:
-            return (
-                f"The bound {self.id!r} does not cover abstentions (a missing vote acts as a third class). "
-                "Fill in the missing votes, or use 'occam', 'dirichlet' or another multi-class bound."
-            )
-        return None
+        return (
+            f"The bound {self.id!r} does not cover abstentions (a missing vote acts as a third class): fill "
+            f"in the missing votes, or {advice}"
+        )
 
     def out_of_bag_variant(self) -> Bound | None:
         """The same bound with errors counted out of bag; None where it does not hold there."""
@@ -297,12 +301,7 @@ class Bound(ABC):
         return asdict(self)
 
     def evaluate(
-        self,
-        ballots: Ballots,
-        weights: Floats,
-        delta: float,
-        *,
-        prior: Floats | None = None,
+        self, ballots: Ballots, weights: Floats, delta: float, *, prior: Floats | None = None
     ) -> Evaluation:
         """Bound the risk of the vote with these weights.
 
@@ -310,12 +309,10 @@ class Bound(ABC):
         ----------
         ballots : Ballots
             The certifying rows.
-        weights : array of shape (d,)
-            Non-negative, summing to one.
+        weights, prior : arrays of shape (d,)
+            As in :class:`Terms`.
         delta : float
             The bound holds with probability at least 1 - delta.
-        prior : array of shape (d,), optional
-            Positive numbers fixed without looking at the rows (see :class:`Terms`).
         """
         if problem := self.problem_with(ballots):
             raise UnsupportedProblemError(problem)
@@ -326,17 +323,8 @@ class Bound(ABC):
         self, ballots: Ballots, weights: Floats, delta: float, choice: Choice, *, prior: Floats | None = None
     ) -> Evaluation:
         """The bound at an already made choice."""
-        terms = Terms(
-            n_rows=ballots.n_rows,
-            n_voters=ballots.n_voters,
-            n_classes=ballots.n_classes,
-            n_outputs=ballots.n_outputs,
-            delta=delta,
-            weights=tuple(float(w) for w in weights),
-            prior=None if prior is None else tuple(float(p) for p in prior),
-            choice=choice,
-            statistics=self.measure(ballots, weights, choice),
-        )
+        statistics = self.measure(ballots, weights, choice)
+        terms = Terms.of(ballots, weights, prior, delta=delta, choice=choice, statistics=statistics)
         return self.from_terms(terms)
 
     def from_terms(self, terms: Terms) -> Evaluation:
@@ -348,15 +336,12 @@ class Bound(ABC):
             raise ArithmeticError(f"The bound {self.id!r} is not a number; please report this: {terms!r}")
         details = {name: float(number) for name, number in value.details.items()}
         risk = min(1.0, max(0.0, raw * (1 + ROUNDING)))
-        reason = None
-        if risk >= 1.0:
-            reason = self.why_vacuous(terms, details)
+        reason = self.why_vacuous(terms, details) if risk >= 1.0 else None
         return Evaluation(risk, terms, details, self.ledger(terms), reason)
 
     def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
         """One sentence on why the bound says nothing here."""
-        divergence = details.get("kl")
-        if divergence is not None and math.isinf(divergence):
+        if math.isinf(details.get("kl", 0.0)):
             return "Some weights are zero, which makes the divergence from the prior infinite."
         return (
             f"With {terms.n_rows} rows and {terms.n_voters} voters this bound is not below 1: "

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import votecert.numerics as nx
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
-from votecert.bounds.gibbs import check_moments, gibbs_error, tandem_error
+from votecert.bounds.gibbs import check_moments
 from votecert.bounds.kinds import SHARE, Kind
 from votecert.bounds.priors import categorical_divergence_gradient
 from votecert.bounds.tallies import Tallies
@@ -68,7 +68,8 @@ class CBound(Bound):
         check_moments(terms.statistics["gibbs"], terms.statistics["joint"])
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        return {"gibbs": gibbs_error(ballots, weights), "joint": tandem_error(ballots, weights)}
+        voters = ballots.derived(Tallies)
+        return {"gibbs": voters.gibbs_error(weights), "joint": voters.tandem_error(weights)}
 
     def ledger(self, terms: Terms) -> dict[str, float]:
         if self.form == 2:
@@ -133,8 +134,9 @@ class CBound(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        joint = Objective(tandem_error(ballots, weights), 2 * ballots.derived(Tallies).tandem_with(weights))
-        gibbs = Objective(gibbs_error(ballots, weights), ballots.voter_errors() / ballots.n_rows)
+        voters = ballots.derived(Tallies)
+        joint = Objective(voters.tandem_error(weights), 2 * voters.tandem_with(weights))
+        gibbs = Objective(voters.gibbs_error(weights), voters.errors)
         kl = Objective(*categorical_divergence_gradient(weights, prior))
         form = self._separate_objective if self.form == 1 else self._joint_objective
         return form(gibbs, joint, kl, ballots.n_rows, delta)

@@ -17,7 +17,7 @@ import votecert.numerics as nx
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.kinds import SHARE, Kind, Whole, is_whole
 from votecert.bounds.priors import categorical_divergence_gradient, seeger_constant
-from votecert.bounds.tallies import JudgesVoters, Tallies
+from votecert.bounds.tallies import JudgesVoters
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -26,16 +26,6 @@ MOST_DRAWS = 10**6
 
 MEAN_SLACK = 1e-12
 """Covers the rounding of a mean of floats in [0, 1] over the rows."""
-
-
-def gibbs_error(ballots: Ballots, weights: Floats) -> float:
-    """Error of a voter drawn from the weights, averaged over the rows."""
-    return ballots.derived(Tallies).gibbs_error(weights)
-
-
-def tandem_error(ballots: Ballots, weights: Floats) -> float:
-    """Probability that two voters drawn independently from the weights are both wrong."""
-    return ballots.derived(Tallies).tandem_error(weights)
 
 
 def mean_gradient(ballots: Ballots, slopes: Floats) -> Floats:

@@ -11,24 +11,20 @@ margins at once.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-import votecert.numerics as nx
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, Real, RowShare, Whole
-from votecert.bounds.priors import categorical_divergence, grid_ledger, seeger_constant
-from votecert.numerics.arithmetic import Arithmetic
+from votecert.bounds.priors import grid_ledger, seeger_constant
+from votecert.numerics.arithmetic import PLAIN, Arithmetic
 from votecert.rows.ballots import Ballots
 
 MARGINS = tuple(0.4 * 1.6**-j for j in range(14))
 """Few margins suffice because the bounds change slowly in them: a ratio of 1.6 costs a few percent."""
-
-_MANY_MARGINS = 100
 
 PAPER_MARGINS = tuple(np.logspace(-4, np.log10(0.5), 1000, endpoint=False).tolist())
 """The thousand margins of the paper's experiments, log-spaced in [1e-4, 0.5)."""
@@ -39,17 +35,12 @@ MOST_DRAWS = 10**12
 
 def margin_errors(ballots: Ballots, weights: Floats, margins: Floats) -> Floats:
     """Share of rows with margin at most g, for every g of ``margins``."""
-    row_margins = ballots.margins(weights)
-    if len(margins) < _MANY_MARGINS:  # placing the rows among the margins is faster than sorting the rows
-        order = np.argsort(margins)
-        place = np.searchsorted((margins + MARGIN_SLACK)[order], row_margins, side="left")
-        rows = np.bincount(place, ballots.counts, minlength=len(margins) + 1)  # exact below 2^53
-        errors = np.empty(len(margins))
-        errors[order] = np.cumsum(rows[:-1]) / ballots.n_rows
-        return errors
-    order = np.argsort(row_margins)
-    below = np.concatenate(([0], np.cumsum(ballots.counts[order])))
-    return below[np.searchsorted(row_margins[order], margins + MARGIN_SLACK, side="right")] / ballots.n_rows
+    order = np.argsort(margins)  # placing the rows among the margins is faster than sorting the rows
+    place = np.searchsorted((margins + MARGIN_SLACK)[order], ballots.margins(weights), side="left")
+    rows = np.bincount(place, ballots.counts, minlength=len(margins) + 1)  # exact below 2^53
+    errors = np.empty(len(margins))
+    errors[order] = np.cumsum(rows[:-1]) / ballots.n_rows
+    return errors
 
 
 @dataclass(frozen=True)
@@ -98,6 +89,14 @@ class CountsMarginErrors(Bound):
         error = margin_errors(ballots, weights, np.array([choice["margin"]]))
         return {"margin_error": float(error[0])}
 
+    def scan(
+        self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None, choice: Choice
+    ) -> Floats:
+        """The formula at many choices at once, not rounded."""
+        statistics = {"margin_error": margin_errors(ballots, weights, choice["margin"])}
+        terms = Terms.of(ballots, weights, prior, delta=delta, choice=choice, statistics=statistics)
+        return np.asarray(self.formula(PLAIN, terms).risk)
+
 
 @dataclass(frozen=True)
 class CategoricalMargin(CountsMarginErrors, OverMargins):
@@ -106,22 +105,15 @@ class CategoricalMargin(CountsMarginErrors, OverMargins):
     posterior: ClassVar[str | None] = "categorical"
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        margins = np.array(self.margins)
-        values, choices = self.scan(
-            margin_errors(ballots, weights, margins),
-            margins,
-            categorical_divergence(weights, prior),
-            ballots,
-            self.share(delta),
-        )
-        best = int(np.argmin(values))
-        return {"margin": self.margins[best]} | {name: int(column[best]) for name, column in choices.items()}
+        others = self.other_choices(ballots.n_rows)
+        choices = {"margin": np.array(self.margins), **others}
+        values = np.atleast_2d(self.scan(ballots, weights, delta, prior, choices)).T
+        margin, row = np.unravel_index(np.argmin(values), values.shape)
+        return {"margin": self.margins[margin]} | {name: int(tried[row, 0]) for name, tried in others.items()}
 
-    @abstractmethod
-    def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        """The bound at every margin in plain float64, and what else was chosen there."""
+    def other_choices(self, m: int) -> dict[str, Floats]:
+        """What else is tried with every margin, each as a column of whole numbers."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -139,13 +131,6 @@ class BiggsGuedj(CategoricalMargin):
     id: ClassVar[str] = "bg"
     title: ClassVar[str] = "Biggs-Guedj margin"
     references: ClassVar[tuple[str, ...]] = ("biggs2022margins",)
-
-    def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        m, d = ballots.n_rows, ballots.n_voters
-        C = 2 * math.log(2 / delta) + 4.75 * math.log(d) * math.log(m) / margins**2
-        return errors + np.sqrt(C * errors / m) + (C + np.sqrt(C) + 2) / m, {}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g = terms.n_rows, ar.number(terms.choice["margin"])
@@ -170,22 +155,14 @@ class BiggsGuedjPlus(CategoricalMargin):
     title: ClassVar[str] = "Biggs-Guedj margin, sharpened"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "biggs2022margins")
 
-    def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        m = ballots.n_rows
-        draws = np.ceil(2 * math.log(m) / margins**2)
-        complexity = (draws * math.log(ballots.n_voters) + math.log(2 * math.sqrt(m) / delta)) / m
-        return nx.kl_inverse_upper(np.minimum(1, errors + 1 / m), complexity) + 1 / m, {}
-
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g = terms.n_rows, terms.choice["margin"]
         error = ar.number(terms.statistics["margin_error"])
         # The float64 ceiling may be one too high when the quotient is whole: safe, and the same in both.
-        draws = math.ceil(2 * math.log(m) / g**2 * (1 + 1e-12))
+        draws = -(-2 * math.log(m) / g**2 * (1 + 1e-12) // 1)
         share = ar.number(terms.delta) / len(self.margins)
         complexity = (draws * ar.log(terms.n_voters) + seeger_constant(ar, m, share)) / m
-        risk = ar.kl_inverse_upper(min(1, error + ar.number(1) / m), complexity) + ar.number(1) / m
+        risk = ar.kl_inverse_upper(error + ar.number(1) / m, complexity) + ar.number(1) / m
         return Value(risk, {"complexity": complexity, "margin_error": error, "draws": draws})
 
 
@@ -206,18 +183,10 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
     choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5), "draws": Whole(1, MOST_DRAWS)}
 
-    def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        m = ballots.n_rows
+    def other_choices(self, m: int) -> dict[str, Floats]:
         # Near e = 1/m more draws no longer help, so 4 log(m) / g^2 is past the best T.
-        limits = np.maximum(1, 4 * math.log(m + 1) / margins**2)
-        draws = np.unique(np.round(np.geomspace(1, limits, 60))).reshape(-1, 1)
-        e = np.exp(-draws * margins**2 / 2)
-        complexity = (draws * kl + np.log(draws * (draws + 1)) + nx.log_maurer(m) - math.log(delta)) / m
-        values = nx.kl_inverse_upper(np.minimum(1, errors + e), np.broadcast_to(complexity, e.shape)) + e
-        best = np.argmin(values, axis=0)
-        return values.min(axis=0), {"draws": draws[best, 0]}
+        limits = np.maximum(1, 4 * math.log(m + 1) / np.array(self.margins) ** 2)
+        return {"draws": np.unique(np.round(np.geomspace(1, limits, 60))).reshape(-1, 1)}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g, draws = terms.n_rows, ar.number(terms.choice["margin"]), terms.choice["draws"]
@@ -226,7 +195,7 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
         share = ar.number(terms.delta) / len(self.margins)
         complexity = (draws * kl + ar.log(draws * (draws + 1)) + ar.log_maurer(m) - ar.log(share)) / m
         e = ar.exp(-draws * g * g / 2)
-        risk = ar.kl_inverse_upper(min(1, error + e), complexity) + e
+        risk = ar.kl_inverse_upper(error + e, complexity) + e
         return Value(risk, {"kl": kl, "complexity": complexity, "margin_error": error, "penalty": e})
 
 
@@ -268,11 +237,8 @@ class GaoZhou(CountsMarginErrors):
         # The loss only jumps at the rows' own margins, so the best g lies just below one of them.
         candidates = np.unique(ballots.margins(weights)) - 2 * MARGIN_SLACK
         candidates = np.append(candidates[(candidates > smallest) & (candidates < 0.5)], [smallest, 0.4999])
-        errors = margin_errors(ballots, weights, candidates)
-        complexity = (
-            2 * math.log(2 * d) / candidates**2 * math.log(2 * m**2 / math.log(d)) + math.log(d * m / delta)
-        ) / m
-        return {"margin": float(candidates[np.argmin(nx.kl_inverse_upper(errors, complexity))])}
+        values = self.scan(ballots, weights, delta, prior, {"margin": candidates})
+        return {"margin": float(candidates[np.argmin(values)])}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, d, g = terms.n_rows, terms.n_voters, ar.number(terms.choice["margin"])

@@ -37,13 +37,13 @@ from votecert.bounds._subset_sums import (
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, mean_loss_upper, wrong_weight_slopes
 from votecert.bounds.dirichlet.search import CONCENTRATION, best_concentration, central_losses, sketch
-from votecert.bounds.gibbs import gibbs_error
 from votecert.bounds.kinds import SAMPLED, Kind, OneOf
 from votecert.bounds.priors import (
     categorical_divergence_gradient,
     dirichlet_divergence,
     dirichlet_divergence_gradient,
 )
+from votecert.bounds.tallies import Tallies
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -140,7 +140,7 @@ class Partition(Bound):
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         if choice["family"] == "categorical":
             # rounded up as far as the other posterior's loss, whose kind it shares
-            return {"empirical": min(1.0, gibbs_error(ballots, weights) + 1e-10)}
+            return {"empirical": min(1.0, ballots.derived(Tallies).gibbs_error(weights) + 1e-10)}
         votes = RowVotes.right_or_wrong(ballots, weights)
         return {"empirical": mean_loss_upper(votes, choice["concentration"], 0.0, 0.0)}
 
@@ -189,8 +189,8 @@ class Partition(Bound):
         constant = nx.log_maurer(m) - log(self.share(delta))
         if choice["family"] == "categorical":
             kl, d_kl = categorical_divergence_gradient(weights, prior)
-            errors = ballots.voter_errors() / m
-            loss = Objective(min(1.0, float(weights @ errors)), errors, 0.0)
+            voters = ballots.derived(Tallies)
+            loss = Objective(voters.gibbs_error(weights), voters.errors)
             d_kl_log_K, shared, slope, d_shared = 0.0, least, 1.0, 0.0
         else:
             K = choice["concentration"]

@@ -11,7 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any, Protocol
+
+import numpy as np
 
 from votecert.numerics.beta import beta_cdf
 from votecert.numerics.binomial import binomial_tail, clopper_pearson_upper, log_binomial_coefficient
@@ -20,7 +23,7 @@ from votecert.numerics.kl import kl_inverse_lower, kl_inverse_upper
 from votecert.numerics.maurer import log_maurer
 from votecert.numerics.mixture import mixture_inverse
 
-__all__ = ["OUTWARD", "Arithmetic", "Number", "exact"]
+__all__ = ["OUTWARD", "PLAIN", "Arithmetic", "Number", "exact"]
 
 # A float or a multiple-precision number; formulas only add, subtract, multiply, divide and compare them.
 Number = Any
@@ -130,6 +133,17 @@ class _Outward:
 
 
 OUTWARD: Arithmetic = _Outward()
+
+PLAIN: Any = SimpleNamespace(
+    number=np.asarray,
+    log=np.log,
+    exp=np.exp,
+    sqrt=np.sqrt,
+    log_maurer=log_maurer,
+    kl_inverse_upper=lambda q, c: kl_inverse_upper(np.minimum(1.0, q), c),
+    categorical_kl=categorical_kl,
+)
+"""Some of these functions for arrays, not rounded: to look at many choices of a formula at once."""
 
 
 @lru_cache(maxsize=8)
