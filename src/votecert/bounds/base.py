@@ -230,8 +230,8 @@ class Bound(ABC):
 
     @property
     def learnable(self) -> bool:
-        """Whether weights can be learned by making this bound small."""
-        return self.differentiable
+        """Whether weights can be learned by making this bound small: by descent, or with a fitted list."""
+        return self.differentiable or self.has_list
 
     def covers(self, origin: Origin) -> bool:
         """Whether the bound is proved for weights of this origin."""
@@ -276,9 +276,7 @@ class Bound(ABC):
         if self.multiclass or not (ballots.n_classes > 2 or ballots.can_abstain):
             return None
         if ballots.n_classes > 2:
-            return (
-                f"The bound {self.id!r} is for two classes and these are {ballots.n_classes}: {advice}"
-            )
+            return f"The bound {self.id!r} is for two classes and these are {ballots.n_classes}: {advice}"
         return (
             f"The bound {self.id!r} does not cover abstentions (a missing vote acts as a third class): fill "
             f"in the missing votes, or {advice}"

@@ -268,11 +268,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         voters = self.voters(ballots)
         loss, variance = PairSums.of(voters, weights).at(choice["offset"])
-        return {
-            "loss": loss + MEAN_SLACK,
-            "variance": variance + MEAN_SLACK,
-            "pair_rows": voters.pair_rows,
-        }
+        return {"loss": loss + MEAN_SLACK, "variance": variance + MEAN_SLACK, "pair_rows": voters.pair_rows}
 
     def ledger(self, terms: Terms) -> dict[str, float]:
         share = terms.delta / self.parts(terms.choice["offset"])

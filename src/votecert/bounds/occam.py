@@ -128,11 +128,6 @@ class Occam(Bound):
         if not 0 <= self.list_mass < 1:
             raise ValueError(f"list_mass must be at least 0 and below 1, not {self.list_mass!r}.")
 
-    @property
-    def learnable(self) -> bool:
-        """By a discrete search."""
-        return True
-
     def share(self, choice: Choice) -> Fraction:
         """Part of delta that the statement used may spend on this vote."""
         if choice["statement"] == "list":

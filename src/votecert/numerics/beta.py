@@ -167,9 +167,7 @@ def _far_end(at: Array, left: NDArray[np.bool_], a: Array, b: Array, mode: Array
         straight - mode,
     )
     left_end = -_smallest(
-        gaussian + _DROP / a,
-        fall / a + np.log(-np.expm1(-fall / a)) + mode,
-        straight + mode,
+        gaussian + _DROP / a, fall / a + np.log(-np.expm1(-fall / a)) + mode, straight + mode
     )
     return np.where(left, np.minimum(left_end, at), np.maximum(right_end, at))
 

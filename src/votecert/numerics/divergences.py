@@ -13,12 +13,7 @@ from scipy.special import rel_entr
 from votecert.numerics._arrays import Array, floats
 from votecert.numerics._series import excess, stirling_remainder, stirling_remainder_slope, trigamma_excess
 
-__all__ = [
-    "categorical_kl",
-    "categorical_kl_gradient",
-    "dirichlet_kl",
-    "dirichlet_kl_gradient",
-]
+__all__ = ["categorical_kl", "categorical_kl_gradient", "dirichlet_kl", "dirichlet_kl_gradient"]
 
 _TINY = 1e-300
 

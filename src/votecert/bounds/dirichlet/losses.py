@@ -283,12 +283,7 @@ def _pair_slopes(
     pair, d_x, d_a, d_b = nx.beta_cdf_gradient(x, a, b)
     d_together = np.where(open_, -exponent * d_x * reach / together, 0)
     d_log_K = np.where(open_, a * d_a + b * d_b, 0)
-    return (
-        pair,
-        np.where(open_, K * d_a, 0) + d_together,
-        np.where(open_, K * d_b, 0) + d_together,
-        d_log_K,
-    )
+    return (pair, np.where(open_, K * d_a, 0) + d_together, np.where(open_, K * d_b, 0) + d_together, d_log_K)
 
 
 def sampled_margin_loss(ballots: Ballots, weights: Floats, K: float, margin: float) -> float:
