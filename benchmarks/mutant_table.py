@@ -172,7 +172,7 @@ MUTANTS = (
         formulas("so"),
     ),
     Mutant(
-        "bounds/priors.py",
+        "bounds/pac_bayes.py",
         "ar.log(n_rows) / 2",
         "ar.log(n_rows) / 4",
         "the constant of the kl inequality has the fourth root of m",

@@ -35,7 +35,7 @@ from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective,
 from votecert.bounds.dirichlet.losses import RowVotes, merged
 from votecert.bounds.dirichlet.search import sketch
 from votecert.bounds.kinds import SAMPLED, Kind, Whole
-from votecert.bounds.priors import (
+from votecert.bounds.pac_bayes import (
     Inequality,
     categorical_divergence,
     categorical_divergence_gradient,

@@ -16,7 +16,7 @@ import votecert.numerics as nx
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.gibbs import check_moments
 from votecert.bounds.kinds import SHARE, Kind
-from votecert.bounds.priors import categorical_divergence_gradient
+from votecert.bounds.pac_bayes import categorical_divergence_gradient
 from votecert.bounds.tallies import Tallies
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots

@@ -19,7 +19,7 @@ import votecert.numerics as nx
 from votecert.bounds.base import Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.gibbs import MEAN_SLACK, check_moments, rounded_up
 from votecert.bounds.kinds import SHARE, Kind, Real, Whole
-from votecert.bounds.priors import categorical_divergence, categorical_divergence_gradient
+from votecert.bounds.pac_bayes import categorical_divergence, categorical_divergence_gradient
 from votecert.bounds.tallies import JudgesVoters, PairSums
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots

@@ -16,7 +16,7 @@ import numpy as np
 import votecert.numerics as nx
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.kinds import SHARE, Kind, Whole, is_whole
-from votecert.bounds.priors import categorical_divergence_gradient, seeger_constant
+from votecert.bounds.pac_bayes import categorical_divergence_gradient, seeger_constant
 from votecert.bounds.tallies import JudgesVoters
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots

@@ -19,7 +19,7 @@ import numpy as np
 
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, Real, RowShare, Whole
-from votecert.bounds.priors import grid_ledger, seeger_constant
+from votecert.bounds.pac_bayes import grid_ledger, seeger_constant
 from votecert.numerics.arithmetic import PLAIN, Arithmetic
 from votecert.rows.ballots import Ballots
 

@@ -38,7 +38,7 @@ from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, T
 from votecert.bounds.dirichlet.losses import RowVotes, mean_loss_upper, wrong_weight_slopes
 from votecert.bounds.dirichlet.search import CONCENTRATION, best_concentration, central_losses, sketch
 from votecert.bounds.kinds import SAMPLED, Kind, OneOf
-from votecert.bounds.priors import (
+from votecert.bounds.pac_bayes import (
     categorical_divergence_gradient,
     dirichlet_divergence,
     dirichlet_divergence_gradient,

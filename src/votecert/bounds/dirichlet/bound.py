@@ -76,7 +76,7 @@ from votecert.bounds.dirichlet.centres import Surroundings, centre_of, centres, 
 from votecert.bounds.dirichlet.losses import EXPONENTS, RowVotes, loss_slopes, mean_loss_upper
 from votecert.bounds.dirichlet.search import CONCENTRATION, Landscape, sketch
 from votecert.bounds.kinds import SAMPLED, Kind, Real
-from votecert.bounds.priors import Inequality, grid_ledger, sampled_risk, sampled_risk_gradient
+from votecert.bounds.pac_bayes import Inequality, grid_ledger, sampled_risk, sampled_risk_gradient
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 

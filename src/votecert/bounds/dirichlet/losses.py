@@ -31,7 +31,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 import votecert.numerics as nx
 from votecert.bounds.base import MARGIN_SLACK, Floats, Indices, Objective
 from votecert.bounds.gibbs import mean_gradient
-from votecert.bounds.priors import dirichlet_divergence_gradient
+from votecert.bounds.pac_bayes import dirichlet_divergence_gradient
 from votecert.numerics._arrays import in_blocks
 from votecert.rows.ballots import Ballots
 

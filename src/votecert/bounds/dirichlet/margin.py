@@ -35,7 +35,7 @@ from votecert.bounds.dirichlet.losses import sampled_margin_loss, sampled_object
 from votecert.bounds.dirichlet.search import CONCENTRATION, CONCENTRATIONS, Summary, best_concentration, zoom
 from votecert.bounds.kinds import SAMPLED, Kind, Real, RowShare
 from votecert.bounds.margins import OverMargins, margin_errors
-from votecert.bounds.priors import dirichlet_divergence, seeger_constant
+from votecert.bounds.pac_bayes import dirichlet_divergence, seeger_constant
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
