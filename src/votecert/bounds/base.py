@@ -272,15 +272,15 @@ class Bound(ABC):
 
     def problem_with(self, ballots: Ballots) -> str | None:
         """Say why the theorem does not cover these ballots, or None when it does."""
-        advice = "use 'occam', 'dirichlet' or another multi-class bound."
         if self.multiclass or not (ballots.n_classes > 2 or ballots.can_abstain):
             return None
-        if ballots.n_classes > 2:
-            return f"The bound {self.id!r} is for two classes and these are {ballots.n_classes}: {advice}"
-        return (
-            f"The bound {self.id!r} does not cover abstentions (a missing vote acts as a third class): fill "
-            f"in the missing votes, or {advice}"
-        )
+        problem = f"is proved for two classes only and these votes have {ballots.n_classes}. Use"
+        if ballots.n_classes <= 2:
+            problem = (
+                "does not cover abstentions (a missing vote acts as a third class). Fill in the missing votes, "
+                "or use"
+            )
+        return f"The bound {self.id!r} {problem} 'occam', 'dirichlet' or another multi-class bound."
 
     def out_of_bag_variant(self) -> Bound | None:
         """The same bound with errors counted out of bag; None where it does not hold there."""
