@@ -276,10 +276,8 @@ class Bound(ABC):
             return None
         problem = f"is proved for two classes only and these votes have {ballots.n_classes}. Use"
         if ballots.n_classes <= 2:
-            problem = (
-                "does not cover abstentions (a missing vote acts as a third class). Fill in the missing votes, "
-                "or use"
-            )
+            problem = "does not cover abstentions (a missing vote acts as a third class). "
+            problem += "Fill in the missing votes, or use"
         return f"The bound {self.id!r} {problem} 'occam', 'dirichlet' or another multi-class bound."
 
     def out_of_bag_variant(self) -> Bound | None:
