@@ -23,7 +23,7 @@ from scipy.special import betainc, gammaln, psi, xlogy
 
 from votecert.bounds.base import Bound
 from votecert.bounds.dirichlet import Dirichlet
-from votecert.bounds.dirichlet_margin import DirichletMargin
+from votecert.bounds.dirichlet.margin import DirichletMargin
 from votecert.rows.ballots import Ballots
 
 DELTA = 0.05

@@ -36,7 +36,7 @@ def own_errors(name, found, rows, theta) -> int:
     """Errors of the vote that the bound speaks about: by the tie rule, or with ties as errors."""
     if "votes" in found.terms.choice:
         return rows.errors(found.terms.choice["votes"], found.terms.choice["offsets"])
-    if name == "test-set":
+    if BOUNDS[name].counts_errors:
         return rows.errors(scaled_votes(theta))
     return int(rows.counts[rows.margins(theta) < -1e-9].sum())
 

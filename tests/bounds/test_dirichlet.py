@@ -13,11 +13,11 @@ from problems import Problem, ballots, weights
 from scipy.special import betainc, betaincinv
 
 from votecert.bounds import BOUNDS
-from votecert.bounds._centres import Surroundings, centre_of, centres, distance
-from votecert.bounds._row_losses import EXPONENTS, RowVotes, mean_loss_upper
-from votecert.bounds._row_search import central_losses
 from votecert.bounds._subset_sums import smallest_winning_weight
 from votecert.bounds.dirichlet import Dirichlet
+from votecert.bounds.dirichlet.centres import Surroundings, centre_of, centres, distance
+from votecert.bounds.dirichlet.losses import EXPONENTS, RowVotes, mean_loss_upper
+from votecert.bounds.dirichlet.search import central_losses
 from votecert.numerics import beta_cdf, dirichlet_kl, log_maurer, mixture_inverse
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.rows.ballots import Ballots

@@ -10,8 +10,12 @@ from scipy.special import betainc
 from scipy.stats import binom
 
 from votecert.bounds import BOUNDS
-from votecert.bounds.dirichlet_margin import DirichletMargin, DirichletMarginPublished
-from votecert.bounds.dirichlet_stochastic import DirichletStochastic, DirichletStochasticPublished
+from votecert.bounds.dirichlet.margin import (
+    DirichletMargin,
+    DirichletMarginPublished,
+    DirichletStochastic,
+    DirichletStochasticPublished,
+)
 from votecert.bounds.gibbs import Binomial
 from votecert.numerics import dirichlet_kl, dirichlet_tail
 from votecert.rows.ballots import Ballots

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from votecert.bounds import BOUNDS
-from votecert.bounds._margin_grid import margin_errors
+from votecert.bounds.margins import margin_errors
 from votecert.bounds.occam import MEMBERS, whole_choice
 from votecert.rows.ballots import Ballots
 

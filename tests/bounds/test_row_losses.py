@@ -9,9 +9,16 @@ from scipy.integrate import quad
 from scipy.special import betainc
 from scipy.stats import beta
 
-from votecert.bounds._row_losses import EXPONENTS, RowVotes, mean_loss_upper, pair_loss_upper
-from votecert.bounds._row_search import central_losses, rough_losses, sketch
-from votecert.bounds._row_slopes import NODES, loss_slopes, wrong_weight_slopes
+from votecert.bounds.dirichlet.losses import (
+    EXPONENTS,
+    NODES,
+    RowVotes,
+    loss_slopes,
+    mean_loss_upper,
+    pair_loss_upper,
+    wrong_weight_slopes,
+)
+from votecert.bounds.dirichlet.search import central_losses, rough_losses, sketch
 
 LOSSES = list(EXPONENTS)
 
@@ -137,7 +144,7 @@ def test_joining_equal_rows_changes_nothing(where):
 def test_fewer_nodes_only_loosen(monkeypatch):
     votes = RowVotes.of(ballots("ten classes"), weights("uneven", 10))
     fine = mean_loss_upper(votes, 80.0, 0.05, 0.5)
-    monkeypatch.setattr("votecert.bounds._row_losses._MOST_EVALUATIONS", 1)
+    monkeypatch.setattr("votecert.bounds.dirichlet.losses._MOST_EVALUATIONS", 1)
     coarse = mean_loss_upper(votes, 80.0, 0.05, 0.5)
     assert fine <= coarse <= fine * 1.01
 

@@ -22,7 +22,7 @@ from scipy.stats import binom
 from votecert.bounds import BOUNDS
 from votecert.bounds.bin_margin import BinMargin
 from votecert.bounds.dirichlet import Dirichlet
-from votecert.bounds.dirichlet_margin import DirichletMargin
+from votecert.bounds.dirichlet.margin import DirichletMargin
 from votecert.bounds.margins import BiggsGuedjPlus
 from votecert.bounds.occam import Occam
 from votecert.bounds.test_set import TestSet

@@ -15,11 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from votecert import BOUNDS, Certificate, certify, collect_votes
-from votecert.bounds.chebyshev import PairSums
-from votecert.bounds.tallies import OutOfBagTallies
-from votecert.certificate.out_of_bag import BOUND_IDS, certify_oob
+from votecert.bounds.tallies import OutOfBagTallies, PairSums
+from votecert.certificate.out_of_bag import certify_oob
 from votecert.rows.ballots import Ballots
 from votecert.voters.collect import out_of_bag_votes
+
+BOUND_IDS = ("fo", "so", "cctnd", "ccpbb")
 
 
 def random_votes(m: int = 60, d: int = 5, c: int = 3, seed: int = 0):

@@ -45,12 +45,6 @@ def test_log_binomial(n: int, k: int) -> None:
     assert_above(OUTWARD.log_binomial(n, k), E.log_binomial(n, k), 2e-11)
 
 
-def test_log_sum_exp() -> None:
-    for values in ([0.0], [-1e5, -1e5 - 1], [-math.inf, 0.3], RNG.normal(size=50).tolist()):
-        assert_above(OUTWARD.log_sum_exp(values), E.log_sum_exp(values), 1e-10)
-    assert OUTWARD.log_sum_exp([-math.inf]) == -math.inf
-
-
 def test_inverses() -> None:
     for _ in range(40):
         q = float(RNG.choice([0.0, 1.0, 1.0 + 1e-10, RNG.uniform()]))
@@ -88,14 +82,12 @@ def test_beta_and_binomial_tails() -> None:
             assert_below(OUTWARD.beta_cdf_down(x, a, b), E.beta_cdf_down(x, a, b), 1.1e-10)
     for n, k in [(1, 1), (100, 50), (101, 20), (7, 0), (7, 8)]:
         w = float(RNG.uniform())
-        assert_above(OUTWARD.binomial_tail_up(n, k, w), E.binomial_tail_up(n, k, w), 1.1e-10)
         assert_below(OUTWARD.binomial_tail_down(n, k, w), E.binomial_tail_down(n, k, w), 1.1e-10)
 
 
 def test_tails_stay_inside_the_unit_interval() -> None:
     assert OUTWARD.beta_cdf_up(0.5, 0.0, 1.0) == 1.0
     assert OUTWARD.beta_cdf_down(0.5, 1.0, 0.0) == 0.0
-    assert OUTWARD.binomial_tail_up(5, 0, 0.3) == 1.0
     assert OUTWARD.binomial_tail_down(5, 6, 0.3) == 0.0
 
 

@@ -10,7 +10,6 @@ import pytest
 from votecert.numerics import (
     binomial_tail,
     binomial_tail_slope,
-    clopper_pearson_lower,
     clopper_pearson_upper,
     exact,
     kl_inverse_upper,
@@ -42,13 +41,6 @@ def test_upper_limit_encloses_the_exact_one() -> None:
         assert excess <= 1e-9 * float(want)
 
 
-def test_lower_limit_encloses_the_exact_one() -> None:
-    for k, m, log_delta in counts_and_levels(1, 60, 5):
-        want = 1 - exact(40).clopper_pearson_upper(m - k, m, log_delta)
-        excess = float(want - float(clopper_pearson_lower(k, m, log_delta)))
-        assert 0.0 <= excess <= 1e-10, (k, m, log_delta)
-
-
 @pytest.mark.parametrize("m", [1, 2, 5, 13])
 @pytest.mark.parametrize("delta", [0.5, 0.05, 1e-6])
 def test_upper_limit_solves_the_plain_sum(m: int, delta: float) -> None:
@@ -60,7 +52,6 @@ def test_upper_limit_solves_the_plain_sum(m: int, delta: float) -> None:
 
 def test_limits_at_the_ends() -> None:
     assert clopper_pearson_upper([5, 0, 3], [5, 5, 5], [-3.0, -np.inf, -1e308]).tolist() == [1.0, 1.0, 1.0]
-    assert clopper_pearson_lower([0, 5], 5, [-3.0, -np.inf]).tolist() == [0.0, 0.0]
     assert float(clopper_pearson_upper(0, 10, math.log(0.05))) == pytest.approx(1 - 0.05**0.1, rel=1e-11)
     assert float(clopper_pearson_upper(3, 10, 0.0)) < 0.05
     assert clopper_pearson_upper(np.zeros((2, 1)), 10, np.full(3, -1.0)).shape == (2, 3)

@@ -11,41 +11,46 @@ from votecert.bounds.bin_margin import BinMargin
 from votecert.bounds.c_bound import CBound
 from votecert.bounds.chebyshev import ChebyshevCantelliBennett, ChebyshevCantelliTandem
 from votecert.bounds.dirichlet import Dirichlet
-from votecert.bounds.dirichlet_margin import DirichletMargin, DirichletMarginPublished
-from votecert.bounds.dirichlet_stochastic import DirichletStochastic, DirichletStochasticPublished, FactorTwo
+from votecert.bounds.dirichlet.margin import (
+    DirichletMargin,
+    DirichletMarginPublished,
+    DirichletStochastic,
+    DirichletStochasticPublished,
+    FactorTwo,
+)
 from votecert.bounds.gibbs import Binomial, FirstOrder, SecondOrder
 from votecert.bounds.margins import BiggsGuedj, BiggsGuedjPlus, BiggsGuedjPlusPlus, GaoZhou
 from votecert.bounds.occam import Occam
 from votecert.bounds.partition import Partition
 from votecert.bounds.test_set import TestSet
 
-BOUNDS: Mapping[str, Bound] = MappingProxyType(
-    {
-        bound.id: bound
-        for bound in (
-            Occam(),
-            Dirichlet(),
-            BinMargin(),
-            Partition(),
-            FirstOrder(),
-            SecondOrder(),
-            Binomial(),
-            FactorTwo(),
-            ChebyshevCantelliTandem(),
-            ChebyshevCantelliBennett(),
-            CBound(),
-            GaoZhou(),
-            BiggsGuedj(),
-            BiggsGuedjPlus(),
-            BiggsGuedjPlusPlus(),
-            DirichletMargin(),
-            DirichletMarginPublished(),
-            DirichletStochastic(),
-            DirichletStochasticPublished(),
-            TestSet(),
-        )
-    }
-)
+_REGISTERED: dict[str, Bound] = {
+    bound.id: bound
+    for bound in (
+        Occam(),
+        Dirichlet(),
+        BinMargin(),
+        Partition(),
+        FirstOrder(),
+        SecondOrder(),
+        Binomial(),
+        FactorTwo(),
+        ChebyshevCantelliTandem(),
+        ChebyshevCantelliBennett(),
+        CBound(),
+        GaoZhou(),
+        BiggsGuedj(),
+        BiggsGuedjPlus(),
+        BiggsGuedjPlusPlus(),
+        DirichletMargin(),
+        DirichletMarginPublished(),
+        DirichletStochastic(),
+        DirichletStochasticPublished(),
+        TestSet(),
+    )
+}
+
+BOUNDS: Mapping[str, Bound] = MappingProxyType(_REGISTERED)
 """The registered bounds with their default options, by id."""
 
 

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from votecert.bounds._row_losses import Indices
-from votecert.bounds.base import MARGIN_SLACK, Floats
+from votecert.bounds.base import MARGIN_SLACK, Floats, Indices
 from votecert.rows.ballots import Ballots
 
 FEW_VOTERS = 8

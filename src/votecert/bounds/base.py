@@ -27,22 +27,18 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from votecert.bounds.kinds import Index, Kind, Whole, first_problem, is_number
+from votecert.bounds.kinds import Index, Kind, first_problem, problem_with_sizes, problem_with_weights
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Choice = dict[str, Any]
 Origin = Literal["learned", "given", "fixed"]
 Statistics = dict[str, Any]  # whole numbers and floats: each bound declares which is which
 
 MARGIN_SLACK = 1e-12
 """Margins that are equal on paper differ by rounding; within this slack they count as errors."""
-
-SIZES: Mapping[str, Whole] = MappingProxyType(
-    {"n_rows": Whole(1, 10**12), "n_voters": Whole(1, 500_000), "n_classes": Whole(1, 10**6)}
-)
-"""The sizes of a problem; with larger ones a formula would take hours, whoever asks for it."""
 
 ROUNDING = 1e-13
 """Covers the few additions and products of a formula; the special functions carry their own slack."""
@@ -90,6 +86,16 @@ class Terms:
     prior: tuple[float, ...] | None = None
     choice: Choice = field(default_factory=dict)
     statistics: Statistics = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ballots: Ballots, weights: Floats, prior: Floats | None, **others: Any) -> Self:
+        """The terms of a bound on these rows."""
+        return cls(
+            **{name: getattr(ballots, name) for name in ("n_rows", "n_voters", "n_classes", "n_outputs")},
+            weights=tuple(float(w) for w in weights),
+            prior=None if prior is None else tuple(float(p) for p in prior),
+            **others,
+        )
 
     @property
     def categorical_prior(self) -> tuple[float, ...]:
@@ -154,7 +160,25 @@ class UnsupportedProblemError(ValueError):
 
 @dataclass(frozen=True)
 class Bound(ABC):
-    """A bound on the true error of a weighted majority vote. Options are fields; bounds are values."""
+    """A bound on the true error of a weighted majority vote. Options are fields; bounds are values.
+
+    Attributes
+    ----------
+    id, title, references
+        Its name in certificates and tables, what people call it, and keys of the works behind it.
+    is_guarantee, caveat, multiclass
+        Whether it is proved, what to know before trusting it, and whether it is for more than two outputs.
+    origins, default_for, in_best
+        Weights that it covers, those for which it is taken when no bound is named, and whether
+        ``bound="best"`` tries it.
+    differentiable, posterior
+        Whether :meth:`objective` can be learned from, and the sampled vote's distribution, which has a prior.
+    counts_errors, rounds_weights, has_list
+        Whether it counts the errors of one vote, so that it covers soft votes and fallbacks; whether that has
+        rounded weights; and whether a list of votes fitted elsewhere may take part.
+    choices, statistics
+        Kinds of what :meth:`search` picks and :meth:`measure` counts.
+    """
 
     id: ClassVar[str]
     title: ClassVar[str]
@@ -167,6 +191,8 @@ class Bound(ABC):
     rounds_weights: ClassVar[bool] = False
     caveat: ClassVar[str | None] = None
     origins: ClassVar[tuple[Origin, ...]] = ("learned", "given", "fixed")
+    default_for: ClassVar[tuple[Origin, ...]] = ()
+    in_best: ClassVar[bool] = False
     has_list: ClassVar[bool] = False
     choices: ClassVar[Mapping[str, Kind]] = MappingProxyType({})
     statistics: ClassVar[Mapping[str, Kind]]
@@ -185,8 +211,8 @@ class Bound(ABC):
         What :meth:`search` and :meth:`measure` return always passes; a certificate may come from anybody.
         """
         problem = (
-            _problem_with_sizes(terms)
-            or _problem_with_weights(terms)
+            problem_with_sizes(terms)
+            or problem_with_weights(terms)
             or first_problem("choice", terms.choice, {"fallback": Index(), **self.choices}, terms)
             or first_problem("statistic", terms.statistics, self.statistics, terms)
         )
@@ -204,8 +230,8 @@ class Bound(ABC):
 
     @property
     def learnable(self) -> bool:
-        """Whether weights can be learned by making this bound small."""
-        return self.differentiable
+        """Whether weights can be learned by making this bound small: by descent, or with a fitted list."""
+        return self.differentiable or self.has_list
 
     def covers(self, origin: Origin) -> bool:
         """Whether the bound is proved for weights of this origin."""
@@ -246,18 +272,16 @@ class Bound(ABC):
 
     def problem_with(self, ballots: Ballots) -> str | None:
         """Say why the theorem does not cover these ballots, or None when it does."""
-        if self.multiclass:
+        if self.multiclass or not (ballots.n_classes > 2 or ballots.can_abstain):
             return None
-        if ballots.n_classes > 2:
-            return (
-                f"The bound {self.id!r} is proved for two classes only and these votes have "
-                f"{ballots.n_classes}. Use 'occam', 'dirichlet' or another multi-class bound."
-            )
-        if ballots.can_abstain:
-            return (
-                f"The bound {self.id!r} does not cover abstentions (a missing vote acts as a third class). "
-                "Fill in the missing votes, or use 'occam', 'dirichlet' or another multi-class bound."
-            )
+        problem = f"is proved for two classes only and these votes have {ballots.n_classes}. Use"
+        if ballots.n_classes <= 2:
+            problem = "does not cover abstentions (a missing vote acts as a third class). "
+            problem += "Fill in the missing votes, or use"
+        return f"The bound {self.id!r} {problem} 'occam', 'dirichlet' or another multi-class bound."
+
+    def out_of_bag_variant(self) -> Bound | None:
+        """The same bound with errors counted out of bag; None where it does not hold there."""
         return None
 
     def in_paper_search(self) -> Self:
@@ -273,12 +297,7 @@ class Bound(ABC):
         return asdict(self)
 
     def evaluate(
-        self,
-        ballots: Ballots,
-        weights: Floats,
-        delta: float,
-        *,
-        prior: Floats | None = None,
+        self, ballots: Ballots, weights: Floats, delta: float, *, prior: Floats | None = None
     ) -> Evaluation:
         """Bound the risk of the vote with these weights.
 
@@ -286,12 +305,10 @@ class Bound(ABC):
         ----------
         ballots : Ballots
             The certifying rows.
-        weights : array of shape (d,)
-            Non-negative, summing to one.
+        weights, prior : arrays of shape (d,)
+            As in :class:`Terms`.
         delta : float
             The bound holds with probability at least 1 - delta.
-        prior : array of shape (d,), optional
-            Positive numbers fixed without looking at the rows (see :class:`Terms`).
         """
         if problem := self.problem_with(ballots):
             raise UnsupportedProblemError(problem)
@@ -302,17 +319,8 @@ class Bound(ABC):
         self, ballots: Ballots, weights: Floats, delta: float, choice: Choice, *, prior: Floats | None = None
     ) -> Evaluation:
         """The bound at an already made choice."""
-        terms = Terms(
-            n_rows=ballots.n_rows,
-            n_voters=ballots.n_voters,
-            n_classes=ballots.n_classes,
-            n_outputs=ballots.n_outputs,
-            delta=delta,
-            weights=tuple(float(w) for w in weights),
-            prior=None if prior is None else tuple(float(p) for p in prior),
-            choice=choice,
-            statistics=self.measure(ballots, weights, choice),
-        )
+        statistics = self.measure(ballots, weights, choice)
+        terms = Terms.of(ballots, weights, prior, delta=delta, choice=choice, statistics=statistics)
         return self.from_terms(terms)
 
     def from_terms(self, terms: Terms) -> Evaluation:
@@ -324,44 +332,14 @@ class Bound(ABC):
             raise ArithmeticError(f"The bound {self.id!r} is not a number; please report this: {terms!r}")
         details = {name: float(number) for name, number in value.details.items()}
         risk = min(1.0, max(0.0, raw * (1 + ROUNDING)))
-        reason = None
-        if risk >= 1.0:
-            reason = self.why_vacuous(terms, details)
+        reason = self.why_vacuous(terms, details) if risk >= 1.0 else None
         return Evaluation(risk, terms, details, self.ledger(terms), reason)
 
     def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
         """One sentence on why the bound says nothing here."""
-        divergence = details.get("kl")
-        if divergence is not None and math.isinf(divergence):
+        if math.isinf(details.get("kl", 0.0)):
             return "Some weights are zero, which makes the divergence from the prior infinite."
         return (
             f"With {terms.n_rows} rows and {terms.n_voters} voters this bound is not below 1: "
             "more rows, better voters or weights closer to the prior would help."
         )
-
-
-def _problem_with_sizes(terms: Terms) -> str | None:
-    """The first size that there cannot be, as a sentence."""
-    if problem := first_problem("size", {name: getattr(terms, name) for name in SIZES}, SIZES, terms):
-        return problem
-    if terms.n_outputs not in (terms.n_classes, terms.n_classes + 1) or isinstance(terms.n_outputs, bool):
-        return "Voters name classes and may abstain: there is no other number of outputs."
-    if not is_number(terms.delta) or not 0 < terms.delta < 1:
-        return f"The share of delta is {terms.delta!r}, not a number between 0 and 1."
-    return None
-
-
-def _problem_with_weights(terms: Terms) -> str | None:
-    """The first thing that is wrong with the weights or the prior, as a sentence."""
-    for name, values in {"weight": terms.weights, "prior": terms.prior}.items():
-        if values is None and name == "prior":
-            continue
-        if not isinstance(values, tuple) or len(values) != terms.n_voters:
-            return f"There is not one {name} a voter."
-        if not all(is_number(value) and math.isfinite(value) for value in values):
-            return f"Some {name} is not a finite number."
-    if min(terms.weights) < 0 or abs(math.fsum(terms.weights) - 1) > 1e-12:
-        return "The weights are not zero or more with the sum one."
-    if terms.prior is not None and not min(terms.prior) > 0:
-        return "The prior is not positive for every voter."
-    return None

@@ -25,35 +25,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log, sqrt
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from votecert.bounds._row_losses import RowVotes, merged
-from votecert.bounds._row_search import sketch
+import votecert.numerics as nx
 from votecert.bounds._subset_sums import FEW_VOTERS, closest_win, smallest_winning_weight, smooth_win
-from votecert.bounds.base import (
-    MARGIN_SLACK,
-    Bound,
-    Choice,
-    Floats,
-    Objective,
-    Statistics,
-    Terms,
-    Value,
-    categorical_prior,
-)
+from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
+from votecert.bounds.dirichlet.losses import RowVotes, merged
+from votecert.bounds.dirichlet.search import sketch
 from votecert.bounds.kinds import SAMPLED, Kind, Whole
-from votecert.numerics import (
-    binomial_tail,
-    binomial_tail_slope,
-    categorical_kl,
-    categorical_kl_gradient,
-    kl_inverse_upper,
-    kl_inverse_upper_gradient,
-    log_maurer,
-    mixture_inverse,
-    mixture_inverse_gradient,
+from votecert.bounds.pac_bayes import (
+    Inequality,
+    categorical_divergence,
+    categorical_divergence_gradient,
+    check_inequality,
+    grid_ledger,
+    sampled_risk,
+    sampled_risk_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
@@ -95,12 +84,13 @@ class BinMargin(Bound):
 
     draws: tuple[int, ...] = tuple(3**power for power in range(10))
     offsets: tuple[float, ...] = (1.0, 2.0)
-    inequality: Literal["mixture", "kl"] = "mixture"
+    inequality: Inequality = "mixture"
 
     id: ClassVar[str] = "bin-margin"
     title: ClassVar[str] = "Binomial margin"
     references: ClassVar[tuple[str, ...]] = ("lacasse2010", "leblanc2025")
     differentiable: ClassVar[bool] = True
+    in_best: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "categorical"
     choices: ClassVar[Mapping[str, Kind]] = {"draws": Whole(1, MOST_DRAWS), "threshold": Whole(1)}
     statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
@@ -112,8 +102,7 @@ class BinMargin(Bound):
             raise ValueError(
                 f"draws must be from 1 to {MOST_DRAWS}, offsets zero or more, and some k0 at least 1."
             )
-        if self.inequality not in ("mixture", "kl"):
-            raise ValueError("inequality is 'mixture' or 'kl'.")
+        check_inequality(self.inequality)
 
     @cached_property
     def grid(self) -> tuple[tuple[int, int], ...]:
@@ -125,22 +114,19 @@ class BinMargin(Bound):
         m = ballots.n_rows
         rows = sketch(RowVotes.right_or_wrong(ballots, weights))
         T, k0 = (column[:, None] for column in np.array(self.grid).T)
-        losses = np.minimum(1, binomial_tail(T, k0, np.clip(1 - rows.right, 0, 1)) @ rows.share)
-        kl = categorical_kl(weights, categorical_prior(prior, ballots.n_voters))
+        losses = np.minimum(1, nx.binomial_tail(T, k0, np.clip(1 - rows.right, 0, 1)) @ rows.share)
+        kl = categorical_divergence(weights, prior)
         complexity = (T[:, 0] * kl + log(len(self.grid) / delta)) / m
-        if self.inequality == "mixture":
-            sampled = mixture_inverse(losses, complexity, m)
-        else:
-            sampled = kl_inverse_upper(losses, complexity + log_maurer(m) / m)
+        sampled = sampled_risk(nx, self.inequality, losses, complexity, m)
         wrong = smallest_winning_weight(weights, 2)
-        best = int(np.argmin(sampled / binomial_tail(T[:, 0], k0[:, 0], wrong)))
+        best = int(np.argmin(sampled / nx.binomial_tail(T[:, 0], k0[:, 0], wrong)))
         return {"draws": self.grid[best][0], "threshold": self.grid[best][1]}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         T = choice["draws"]
         votes = RowVotes.right_or_wrong(ballots, weights)
         right, share = merged(votes.right, votes.share)
-        losses = binomial_tail(T, choice["threshold"], np.clip(1 - right + MARGIN_SLACK, 0, 1))
+        losses = nx.binomial_tail(T, choice["threshold"], np.clip(1 - right + MARGIN_SLACK, 0, 1))
         return {"empirical": min(1.0, float(share @ losses) + 1e-10 * (1 + T / 1e10))}
 
     def check_choice(self, terms: Terms) -> None:
@@ -153,38 +139,28 @@ class BinMargin(Bound):
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
         complexity = (T * kl + ar.log(len(self.grid)) + ar.log(1 / ar.number(terms.delta))) / m
         empirical = ar.number(terms.statistics["empirical"])
-        if self.inequality == "mixture":
-            sampled = ar.mixture_inverse(empirical, complexity, m)
-        else:
-            sampled = ar.kl_inverse_upper(empirical, complexity + ar.log_maurer(m) / m)
+        sampled = sampled_risk(ar, self.inequality, empirical, complexity, m)
         shared = ar.binomial_tail_down(T, k0, ar.number(smallest_winning_weight(terms.weights, 2)))
         details = {"kl": kl, "complexity": complexity, "empirical": empirical}
         return Value(sampled / shared, details | {"sampled_risk": sampled, "error_chance": shared})
 
     def ledger(self, terms: Terms) -> dict[str, float]:
-        share = terms.delta / len(self.grid)
-        ledger = {f"{terms.choice['draws']} draws, {terms.choice['threshold']} wrong": share}
-        if len(self.grid) > 1:
-            ledger[f"the other {len(self.grid) - 1} pairs of the grid"] = terms.delta - share
-        return ledger
+        chosen = f"{terms.choice['draws']} draws, {terms.choice['threshold']} wrong"
+        return grid_ledger(chosen, terms.delta, len(self.grid), "pairs of the grid")
 
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
         m, T, k0 = ballots.n_rows, choice["draws"], choice["threshold"]
         wrong = np.clip(1 - ballots.correct_weight(weights), 0, 1)
-        loss = min(1.0, ballots.mean(binomial_tail(T, k0, wrong)))
-        d_loss = -ballots.sum_over_correct(ballots.counts * binomial_tail_slope(T, k0, wrong)) / m
-        kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
+        loss = min(1.0, ballots.mean(nx.binomial_tail(T, k0, wrong)))
+        d_loss = -ballots.sum_over_correct(ballots.counts * nx.binomial_tail_slope(T, k0, wrong)) / m
+        kl, d_kl = categorical_divergence_gradient(weights, prior)
         complexity = (T * kl + log(len(self.grid) / delta)) / m
-        if self.inequality == "mixture":
-            inverse = mixture_inverse_gradient(loss, complexity, m)
-        else:
-            inverse = kl_inverse_upper_gradient(loss, complexity + log_maurer(m) / m)
-        sampled, d_sampled, d_complexity = (float(part) for part in inverse)
+        sampled, d_sampled, d_complexity = sampled_risk_gradient(self.inequality, loss, complexity, m)
         few = len(weights) <= FEW_VOTERS
         least, d_least = (closest_win if few else smooth_win)(weights, 2)
-        shared = float(binomial_tail(T, k0, least))
+        shared = float(nx.binomial_tail(T, k0, least))
         gradient = d_sampled * d_loss + d_complexity * T / m * d_kl
-        gradient -= sampled / shared * float(binomial_tail_slope(T, k0, least)) * d_least
+        gradient -= sampled / shared * float(nx.binomial_tail_slope(T, k0, least)) * d_least
         return Objective(sampled / shared, gradient / shared)

@@ -12,27 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from votecert.bounds.base import (
-    Bound,
-    Choice,
-    Floats,
-    Objective,
-    Statistics,
-    Terms,
-    Value,
-    categorical_prior,
-)
-from votecert.bounds.gibbs import check_moments, gibbs_error, tandem_error
+import votecert.numerics as nx
+from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
+from votecert.bounds.gibbs import check_moments
 from votecert.bounds.kinds import SHARE, Kind
+from votecert.bounds.pac_bayes import categorical_divergence_gradient
 from votecert.bounds.tallies import Tallies
-from votecert.numerics import (
-    binary_kl,
-    categorical_kl_gradient,
-    kl_inverse_lower_gradient,
-    kl_inverse_upper_gradient,
-    log_maurer,
-)
-from votecert.numerics.arithmetic import Arithmetic
+from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 
 SLACK = 1e-9
@@ -82,7 +68,8 @@ class CBound(Bound):
         check_moments(terms.statistics["gibbs"], terms.statistics["joint"])
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        return {"gibbs": gibbs_error(ballots, weights), "joint": tandem_error(ballots, weights)}
+        voters = ballots.derived(Tallies)
+        return {"gibbs": voters.gibbs_error(weights), "joint": voters.tandem_error(weights)}
 
     def ledger(self, terms: Terms) -> dict[str, float]:
         if self.form == 2:
@@ -147,63 +134,45 @@ class CBound(Bound):
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
     ) -> Objective:
-        m = ballots.n_rows
-        gibbs, joint = gibbs_error(ballots, weights), tandem_error(ballots, weights)
-        d_gibbs = ballots.voter_errors() / m
-        d_joint = 2 * ballots.derived(Tallies).tandem_with(weights)
-        kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
-        if self.form == 1:
-            return self._separate_objective(gibbs, joint, d_gibbs, d_joint, float(kl), d_kl, m, delta)
-        return self._joint_objective(gibbs, joint, d_gibbs, d_joint, float(kl), d_kl, m, delta)
+        voters = ballots.derived(Tallies)
+        joint = Objective(voters.tandem_error(weights), 2 * voters.tandem_with(weights))
+        gibbs = Objective(voters.gibbs_error(weights), voters.errors)
+        kl = Objective(*categorical_divergence_gradient(weights, prior))
+        form = self._separate_objective if self.form == 1 else self._joint_objective
+        return form(gibbs, joint, kl, ballots.n_rows, delta)
 
     @staticmethod
     def _separate_objective(
-        gibbs: float,
-        joint: float,
-        d_gibbs: Floats,
-        d_joint: Floats,
-        kl: float,
-        d_kl: Floats,
-        m: int,
-        delta: float,
+        gibbs: Objective, joint: Objective, kl: Objective, m: int, delta: float
     ) -> Objective:
-        constant = math.log(2 / delta) + log_maurer(m)
-        r, dr_q, dr_c = kl_inverse_upper_gradient(gibbs, (kl + constant) / m)
-        s, ds_q, ds_c = kl_inverse_lower_gradient(2 * (gibbs - joint), (2 * kl + constant) / m)
+        constant = math.log(2 / delta) + nx.log_maurer(m)
+        r, dr_q, dr_c = nx.kl_inverse_upper_gradient(gibbs.value, (kl.value + constant) / m)
+        disagreement, d_disagreement = 2 * (gibbs.value - joint.value), gibbs.d_weights - joint.d_weights
+        s, ds_q, ds_c = nx.kl_inverse_lower_gradient(disagreement, (2 * kl.value + constant) / m)
         if r >= 0.5:
-            return Objective(1.0, 0 * d_gibbs)
-        d_r = dr_q * d_gibbs + dr_c / m * d_kl
-        d_s = ds_q * 2 * (d_gibbs - d_joint) + 2 * ds_c / m * d_kl
+            return Objective(1.0, 0 * gibbs.d_weights)
+        d_r = dr_q * gibbs.d_weights + dr_c / m * kl.d_weights
+        d_s = ds_q * 2 * d_disagreement + 2 * ds_c / m * kl.d_weights
         ratio = (1 - 2 * r) / (1 - 2 * s)
         return Objective(float(1 - (1 - 2 * r) * ratio), 4 * ratio * d_r - 2 * ratio**2 * d_s)
 
     def _joint_objective(
-        self,
-        gibbs: float,
-        joint: float,
-        d_gibbs: Floats,
-        d_joint: Floats,
-        kl: float,
-        d_kl: Floats,
-        m: int,
-        delta: float,
+        self, gibbs: Objective, joint: Objective, kl: Objective, m: int, delta: float
     ) -> Objective:
-        from votecert.numerics.arithmetic import OUTWARD
-
-        constant = math.log(math.exp(log_maurer(m)) + m) - math.log(delta)
-        observed = max(0.0, 2 * (gibbs - joint))
-        complexity = (2 * kl + constant) / m
-        value, s = self.joint(OUTWARD, joint, observed, complexity)
+        constant = math.log(math.exp(nx.log_maurer(m)) + m) - math.log(delta)
+        observed = max(0.0, 2 * (gibbs.value - joint.value))
+        complexity = (2 * kl.value + constant) / m
+        value, s = self.joint(OUTWARD, joint.value, observed, complexity)
         if value >= 1:
-            return Objective(1.0, 0 * d_gibbs)
+            return Objective(1.0, 0 * gibbs.d_weights)
         # At the maximum the derivative in s vanishes, so s may be held fixed (envelope theorem).
         rest = 1 - observed
-        left = max(0.0, complexity - float(binary_kl(observed, s))) / rest
-        z, dz_q, dz_c = kl_inverse_upper_gradient(joint / rest, left)
-        d_observed = 2 * (d_gibbs - d_joint)
+        left = max(0.0, complexity - float(nx.binary_kl(observed, s))) / rest
+        z, dz_q, dz_c = nx.kl_inverse_upper_gradient(joint.value / rest, left)
+        d_observed = 2 * (gibbs.d_weights - joint.d_weights)
         d_kl_observed = math.log(observed / s) - math.log((1 - observed) / (1 - s)) if observed > 0 else 0.0
-        d_q = d_joint / rest + joint / rest**2 * d_observed
-        d_left = (2 * d_kl / m - d_kl_observed * d_observed) / rest + left / rest * d_observed
+        d_q = joint.d_weights / rest + joint.value / rest**2 * d_observed
+        d_left = (2 * kl.d_weights / m - d_kl_observed * d_observed) / rest + left / rest * d_observed
         d_e = (1 - s) * (dz_q * d_q + dz_c * d_left)
         slack = 1 - 2 * (1 - s) * float(z) - s
         return Objective(float(value), 4 * slack / (1 - 2 * s) * d_e)

@@ -11,30 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from votecert.bounds.base import (
-    Choice,
-    Floats,
-    Objective,
-    Statistics,
-    Terms,
-    Value,
-    categorical_prior,
-)
+import votecert.numerics as nx
+from votecert.bounds.base import Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.gibbs import MEAN_SLACK, check_moments, rounded_up
 from votecert.bounds.kinds import SHARE, Kind, Real, Whole
-from votecert.bounds.tallies import JudgesVoters, Tallies
-from votecert.numerics import (
-    categorical_kl,
-    categorical_kl_gradient,
-    kl_inverse_lower,
-    kl_inverse_lower_gradient,
-    kl_inverse_upper,
-    kl_inverse_upper_gradient,
-)
+from votecert.bounds.pac_bayes import categorical_divergence, categorical_divergence_gradient
+from votecert.bounds.tallies import JudgesVoters, PairSums
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -83,10 +69,12 @@ class ChebyshevCantelliTandem(JudgesVoters):
         m, pairs = voters.voter_rows, voters.pair_rows
         if pairs == 0:
             return {"offset": 0.0}
-        kl = categorical_kl(weights, categorical_prior(prior, ballots.n_voters))
-        tandem = kl_inverse_upper(voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs)
+        kl = categorical_divergence(weights, prior)
+        tandem = nx.kl_inverse_upper(
+            voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs
+        )
         gibbs, complexity = voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m
-        low, high = kl_inverse_lower(gibbs, complexity), kl_inverse_upper(gibbs, complexity)
+        low, high = nx.kl_inverse_lower(gibbs, complexity), nx.kl_inverse_upper(gibbs, complexity)
         return {"offset": best_offset(float(tandem), float(low), float(high))}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
@@ -130,12 +118,12 @@ class ChebyshevCantelliTandem(JudgesVoters):
         m, pairs = voters.voter_rows, voters.pair_rows
         if pairs == 0:
             return Objective(1.0, np.zeros(ballots.n_voters))
-        kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
+        kl, d_kl = categorical_divergence_gradient(weights, prior)
         half = voters.tandem @ weights
-        tandem, dt_q, dt_c = kl_inverse_upper_gradient(
+        tandem, dt_q, dt_c = nx.kl_inverse_upper_gradient(
             voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs
         )
-        inverse = kl_inverse_lower_gradient if mu >= 0 else kl_inverse_upper_gradient
+        inverse = nx.kl_inverse_lower_gradient if mu >= 0 else nx.kl_inverse_upper_gradient
         gibbs, dg_q, dg_c = inverse(voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m)
         d_tandem = 2 * dt_q * half + 2 * dt_c / pairs * d_kl
         d_gibbs = dg_q * voters.errors + dg_c / m * d_kl
@@ -260,7 +248,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
         m = voters.pair_rows
         if m <= 1:
             return {"offset": 0.0, "variance_scale": 0.5, "bennett_scale": 1.0}
-        kl = 2 * float(categorical_kl(weights, categorical_prior(prior, ballots.n_voters)))
+        kl = 2 * categorical_divergence(weights, prior)
         t, y = variance_grid(m), bennett_grid(m)
         sums = PairSums.of(voters, weights)
         best: tuple[float, Choice] = (math.inf, {})
@@ -280,11 +268,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         voters = self.voters(ballots)
         loss, variance = PairSums.of(voters, weights).at(choice["offset"])
-        return {
-            "loss": loss + MEAN_SLACK,
-            "variance": variance + MEAN_SLACK,
-            "pair_rows": voters.pair_rows,
-        }
+        return {"loss": loss + MEAN_SLACK, "variance": variance + MEAN_SLACK, "pair_rows": voters.pair_rows}
 
     def ledger(self, terms: Terms) -> dict[str, float]:
         share = terms.delta / self.parts(terms.choice["offset"])
@@ -335,8 +319,8 @@ class ChebyshevCantelliBennett(JudgesVoters):
         t, y, K = choice["variance_scale"], choice["bennett_scale"], self.spread(mu)
         if m <= 1:
             return Objective(1.0, np.zeros(ballots.n_voters))
-        kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
-        cost_t, cost_g = (2 * float(kl) - math.log(delta) + cost for cost in self.log_shares(m, mu))
+        kl, d_kl = categorical_divergence_gradient(weights, prior)
+        cost_t, cost_g = (2 * kl - math.log(delta) + cost for cost in self.log_shares(m, mu))
         sums = PairSums.of(voters, weights)
         (loss, variance), (d_loss, d_variance) = sums.at(mu), sums.slopes(mu)
         factor = K**2 / (2 * (m - 1) * t * (1 - t))
@@ -347,47 +331,3 @@ class ChebyshevCantelliBennett(JudgesVoters):
         value = loss + bennett * v_up + K * cost_g / (y * m)
         gradient = d_loss + bennett * d_v_up + 2 * K / (y * m) * d_kl
         return Objective(value / (0.5 - mu) ** 2, gradient / (0.5 - mu) ** 2)
-
-
-@dataclass(frozen=True)
-class PairSums:
-    """What the mean and the variance of the mu-tandem loss are made of at given weights, for every mu.
-
-    With the slopes of each part in the weights, along the simplex: all products with the tables of pairs,
-    which may be large, are made once.
-    """
-
-    both: float
-    one: float
-    products: Floats
-    d_both: Floats
-    d_one: Floats
-    d_products: Floats
-
-    @classmethod
-    def of(cls, voters: Tallies, weights: Floats) -> Self:
-        both = voters.tandem_with(weights)
-        products = np.stack([table @ weights for table in voters.outcome_products])
-        wrong = voters.pair_errors
-        one = wrong @ weights + weights @ wrong
-        return cls(
-            both=float(both @ weights),
-            one=float(one @ weights) / 2,
-            products=products @ weights,
-            d_both=2 * both,
-            d_one=one,
-            d_products=2 * products,
-        )
-
-    def at(self, mu: float) -> tuple[float, float]:
-        """The mu-tandem loss and its unbiased sample variance, averaged over pairs drawn from the weights."""
-        return self.both - 2 * mu * self.one + mu**2, float(squared_gaps(mu) @ self.products)
-
-    def slopes(self, mu: float) -> tuple[Floats, Floats]:
-        """Gradients of :meth:`at` in the weights."""
-        return self.d_both - 2 * mu * self.d_one, squared_gaps(mu) @ self.d_products
-
-
-def squared_gaps(mu: float) -> Floats:
-    """Squared differences of (1-mu)^2, -mu(1-mu) and mu^2: the losses of two, one and no wrong voter."""
-    return np.array([(1 - mu) ** 2, mu**2, (1 - 2 * mu) ** 2])

@@ -6,30 +6,18 @@ W = 1 - v_y the wrong-vote weight of a row, KLcat the divergence of theta from p
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from votecert.bounds.base import (
-    Bound,
-    Choice,
-    Floats,
-    Objective,
-    Statistics,
-    Terms,
-    Value,
-    categorical_prior,
-)
+import votecert.numerics as nx
+from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.kinds import SHARE, Kind, Whole, is_whole
-from votecert.bounds.tallies import JudgesVoters, Tallies
-from votecert.numerics import (
-    binomial_tail,
-    binomial_tail_slope,
-    categorical_kl_gradient,
-    kl_inverse_upper_gradient,
-)
+from votecert.bounds.pac_bayes import categorical_divergence_gradient, seeger_constant
+from votecert.bounds.tallies import JudgesVoters
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -38,21 +26,6 @@ MOST_DRAWS = 10**6
 
 MEAN_SLACK = 1e-12
 """Covers the rounding of a mean of floats in [0, 1] over the rows."""
-
-
-def seeger_constant(ar: Arithmetic, n_rows: int, delta: float) -> Any:
-    """``log(2 sqrt(m) / delta)``, the constant of Seeger's and Maurer's PAC-Bayes bound."""
-    return ar.log(2) + ar.log(n_rows) / 2 - ar.log(delta)
-
-
-def gibbs_error(ballots: Ballots, weights: Floats) -> float:
-    """Error of a voter drawn from the weights, averaged over the rows."""
-    return ballots.derived(Tallies).gibbs_error(weights)
-
-
-def tandem_error(ballots: Ballots, weights: Floats) -> float:
-    """Probability that two voters drawn independently from the weights are both wrong."""
-    return ballots.derived(Tallies).tandem_error(weights)
 
 
 def mean_gradient(ballots: Ballots, slopes: Floats) -> Floats:
@@ -85,13 +58,13 @@ class CategoricalKl(Bound):
     statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SHARE, "rows": Whole(0, "n_rows")}
 
     @property
+    @abstractmethod
     def draws(self) -> int:
         """How many voters the sampled vote has."""
-        raise TypeError
 
+    @abstractmethod
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
         """Mean sampled loss and its gradient in the weights."""
-        raise TypeError
 
     def rows_behind(self, ballots: Ballots) -> int:
         """The smallest number of rows that any part of the loss is a mean over."""
@@ -116,10 +89,10 @@ class CategoricalKl(Bound):
         m = self.rows_behind(ballots)
         if m == 0:
             return Objective(1.0, np.zeros(ballots.n_voters))
-        kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
+        kl, d_kl = categorical_divergence_gradient(weights, prior)
         loss, d_loss = self.loss(ballots, weights)
         complexity = (self.draws * kl + np.log(2 * np.sqrt(m) / delta)) / m
-        value, d_q, d_c = kl_inverse_upper_gradient(loss, complexity)
+        value, d_q, d_c = nx.kl_inverse_upper_gradient(loss, complexity)
         gradient = d_q * d_loss + d_c * self.draws / m * d_kl
         return Objective(self.factor * float(value), self.factor * gradient)
 
@@ -238,6 +211,6 @@ class Binomial(CategoricalKl):
     def loss(self, ballots: Ballots, weights: Floats) -> tuple[float, Floats]:
         wrong = np.clip(ballots.wrong_weight(weights), 0, 1)  # weights sum to one up to rounding
         half = -(-self.n_draws // 2)
-        tail = binomial_tail(self.n_draws, half, wrong)
-        slope = binomial_tail_slope(self.n_draws, half, wrong)
+        tail = nx.binomial_tail(self.n_draws, half, wrong)
+        slope = nx.binomial_tail_slope(self.n_draws, half, wrong)
         return ballots.mean(tail), -mean_gradient(ballots, slope)

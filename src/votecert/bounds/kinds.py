@@ -8,43 +8,33 @@ sees it. The same kinds say how closely a recount on another machine has to agre
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 MOST_VOTES = 2**53
 """Votes that a voter can have: beyond, a float no longer holds every whole number."""
 
 
-class Sizes(Protocol):
-    """The sizes that a range may refer to by name."""
+@dataclass(frozen=True, kw_only=True)
+class Kind(ABC):
+    """One kind of stored value; ``required`` says whether the value has to be there."""
 
-    @property
-    def n_rows(self) -> int: ...
+    required: bool = True
 
-    @property
-    def n_voters(self) -> int: ...
-
-    @property
-    def n_classes(self) -> int: ...
-
-
-class Kind(Protocol):
-    """One kind of stored value."""
-
-    @property
-    def required(self) -> bool:
-        """Whether the value has to be there."""
-
-    def problem(self, value: Any, sizes: Sizes) -> str | None:
-        """Say what is wrong with a stored value, or None."""
+    @abstractmethod
+    def problem(self, value: Any, sizes: Any) -> str | None:
+        """Say what is wrong with a stored value, or None; ``sizes`` has those that a range may refer to."""
 
     def agrees(self, stored: Any, counted: Any) -> bool:
         """Whether a stored value is what was counted on the rows."""
+        return bool(stored == counted)
 
 
 @dataclass(frozen=True)
-class Real:
+class Real(Kind):
     """A finite number from ``low`` to ``high``.
 
     Parameters
@@ -66,9 +56,8 @@ class Real:
     low: float = -math.inf
     high: float = math.inf
     tolerance: float = 0.0
-    required: bool = True
 
-    def problem(self, value: Any, sizes: Sizes) -> str | None:
+    def problem(self, value: Any, sizes: Any) -> str | None:
         if is_number(value) and math.isfinite(value) and self.low <= value <= self.high:
             return None
         return f"is {value!r}, not a number from {self.low:g} to {self.high:g}"
@@ -78,7 +67,7 @@ class Real:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Kind):
     """A whole number from ``low`` to ``high``; ``high`` may be the name of a size.
 
     Examples
@@ -89,36 +78,27 @@ class Whole:
 
     low: int = 0
     high: int | str | None = None
-    required: bool = True
 
-    def problem(self, value: Any, sizes: Sizes) -> str | None:
+    def problem(self, value: Any, sizes: Any) -> str | None:
         high = getattr(sizes, self.high) if isinstance(self.high, str) else self.high
         if is_whole(value) and self.low <= value and (high is None or value <= high):
             return None
         return f"is {value!r}, not a whole number from {self.low} {'on' if high is None else f'to {high}'}"
 
-    def agrees(self, stored: Any, counted: Any) -> bool:
-        return bool(stored == counted)
-
 
 @dataclass(frozen=True)
-class RowShare:
+class RowShare(Kind):
     """A share of the rows: some whole number of them, divided by their number."""
 
-    required: bool = True
-
-    def problem(self, value: Any, sizes: Sizes) -> str | None:
+    def problem(self, value: Any, sizes: Any) -> str | None:
         m = sizes.n_rows
         if is_number(value) and 0 <= value <= 1 and round(value * m) / m == value:
             return None
         return f"is {value!r}, not a share of {m} rows"
 
-    def agrees(self, stored: Any, counted: Any) -> bool:
-        return bool(stored == counted)
-
 
 @dataclass(frozen=True)
-class OneOf:
+class OneOf(Kind):
     """One of a few values.
 
     Examples
@@ -128,29 +108,24 @@ class OneOf:
     """
 
     values: tuple[Any, ...]
-    required: bool = True
 
     def __init__(self, *values: Any, required: bool = True) -> None:
+        super().__init__(required=required)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "required", required)
 
-    def problem(self, value: Any, sizes: Sizes) -> str | None:
+    def problem(self, value: Any, sizes: Any) -> str | None:
         if any(type(value) is type(one) and value == one for one in self.values):
             return None
         return f"is {value!r}, not one of {', '.join(map(repr, self.values))}"
 
-    def agrees(self, stored: Any, counted: Any) -> bool:
-        return bool(stored == counted)
-
 
 @dataclass(frozen=True)
-class Votes:
+class Votes(Kind):
     """Whole numbers of votes, zero or more, one for each of so many as the named size says."""
 
     size: str
-    required: bool = True
 
-    def problem(self, value: Any, sizes: Sizes) -> str | None:
+    def problem(self, value: Any, sizes: Any) -> str | None:
         n = getattr(sizes, self.size)
         if not isinstance(value, list | tuple) or len(value) != n:
             return f"is not a list of {n} numbers of votes"
@@ -165,18 +140,15 @@ class Votes:
 
 
 @dataclass(frozen=True)
-class Index:
+class Index(Kind):
     """The place of a class, or None."""
 
-    required: bool = False
+    required: bool = field(default=False, kw_only=True)
 
-    def problem(self, value: Any, sizes: Sizes) -> str | None:
+    def problem(self, value: Any, sizes: Any) -> str | None:
         if value is None or (is_whole(value) and 0 <= value < sizes.n_classes):
             return None
         return f"is {value!r}, not the place of one of {sizes.n_classes} classes"
-
-    def agrees(self, stored: Any, counted: Any) -> bool:
-        return bool(stored == counted)
 
 
 SHARE = Real(0, 1, tolerance=5e-13)
@@ -196,7 +168,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def first_problem(what: str, values: Any, kinds: Mapping[str, Kind], sizes: Sizes) -> str | None:
+def first_problem(what: str, values: Any, kinds: Mapping[str, Kind], sizes: Any) -> str | None:
     """The first thing that is wrong with stored values, as a sentence.
 
     Examples
@@ -215,4 +187,37 @@ def first_problem(what: str, values: Any, kinds: Mapping[str, Kind], sizes: Size
                 return f"The {what} {name!r} is missing."
         elif problem := kind.problem(values[name], sizes):
             return f"The {what} {name!r} {problem}."
+    return None
+
+
+SIZES: Mapping[str, Whole] = MappingProxyType(
+    {"n_rows": Whole(1, 10**12), "n_voters": Whole(1, 500_000), "n_classes": Whole(1, 10**6)}
+)
+"""The sizes of a problem; with larger ones a formula would take hours, whoever asks for it."""
+
+
+def problem_with_sizes(terms: Any) -> str | None:
+    """The first size that there cannot be, as a sentence."""
+    if problem := first_problem("size", {name: getattr(terms, name) for name in SIZES}, SIZES, terms):
+        return problem
+    if terms.n_outputs not in (terms.n_classes, terms.n_classes + 1) or isinstance(terms.n_outputs, bool):
+        return "Voters name classes and may abstain: there is no other number of outputs."
+    if not is_number(terms.delta) or not 0 < terms.delta < 1:
+        return f"The share of delta is {terms.delta!r}, not a number between 0 and 1."
+    return None
+
+
+def problem_with_weights(terms: Any) -> str | None:
+    """The first thing that is wrong with the weights or the prior, as a sentence."""
+    for name, values in {"weight": terms.weights, "prior": terms.prior}.items():
+        if values is None and name == "prior":
+            continue
+        if not isinstance(values, tuple) or len(values) != terms.n_voters:
+            return f"There is not one {name} a voter."
+        if not all(is_number(value) and math.isfinite(value) for value in values):
+            return f"Some {name} is not a finite number."
+    if min(terms.weights) < 0 or abs(math.fsum(terms.weights) - 1) > 1e-12:
+        return "The weights are not zero or more with the sum one."
+    if terms.prior is not None and not min(terms.prior) > 0:
+        return "The prior is not positive for every voter."
     return None

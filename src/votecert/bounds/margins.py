@@ -12,38 +12,76 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from votecert.bounds._margin_grid import OverMargins, margin_errors
-from votecert.bounds.base import (
-    MARGIN_SLACK,
-    Bound,
-    Choice,
-    Floats,
-    Statistics,
-    Terms,
-    Value,
-    categorical_prior,
-)
-from votecert.bounds.gibbs import seeger_constant
+from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, Real, RowShare, Whole
-from votecert.numerics import categorical_kl, kl_inverse_upper, log_maurer
-from votecert.numerics.arithmetic import Arithmetic
+from votecert.bounds.pac_bayes import grid_ledger, seeger_constant
+from votecert.numerics.arithmetic import PLAIN, Arithmetic
 from votecert.rows.ballots import Ballots
+
+MARGINS = tuple(0.4 * 1.6**-j for j in range(14))
+"""Few margins suffice because the bounds change slowly in them: a ratio of 1.6 costs a few percent."""
+
+PAPER_MARGINS = tuple(np.logspace(-4, np.log10(0.5), 1000, endpoint=False).tolist())
+"""The thousand margins of the paper's experiments, log-spaced in [1e-4, 0.5)."""
 
 MOST_DRAWS = 10**12
 """Voters that ``bg++`` may draw; the smallest margins and the most rows ask for fewer."""
 
 
+def margin_errors(ballots: Ballots, weights: Floats, margins: Floats) -> Floats:
+    """Share of rows with margin at most g, for every g of ``margins``."""
+    order = np.argsort(margins)  # placing the rows among the margins is faster than sorting the rows
+    place = np.searchsorted((margins + MARGIN_SLACK)[order], ballots.margins(weights), side="left")
+    rows = np.bincount(place, ballots.counts, minlength=len(margins) + 1)  # exact below 2^53
+    errors = np.empty(len(margins))
+    errors[order] = np.cumsum(rows[:-1]) / ballots.n_rows
+    return errors
+
+
 @dataclass(frozen=True)
-class CategoricalMargin(OverMargins):
+class OverMargins(Bound):
+    """A bound for one fixed margin, with an equal share of delta for every margin of a grid.
+
+    Parameters
+    ----------
+    margins : tuple of float
+        The grid, in (0, 1/2), fixed without looking at the rows.
+    """
+
+    margins: tuple[float, ...] = MARGINS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "margins", tuple(float(margin) for margin in self.margins))
+        if not self.margins or not all(0 < margin < 0.5 for margin in self.margins):
+            raise ValueError("margins must be one or more numbers in (0, 1/2).")
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if terms.choice["margin"] not in self.margins:
+            raise ValueError(f"The margin {terms.choice['margin']!r} is not in the grid.")
+
+    def share(self, delta: float) -> float:
+        """What one margin of the grid may spend."""
+        return delta / len(self.margins)
+
+    def ledger(self, terms: Terms) -> dict[str, float]:
+        chosen = f"margin {terms.choice['margin']:.4g}"
+        return grid_ledger(chosen, terms.delta, len(self.margins), "margins of the grid")
+
+    def in_paper_search(self) -> Self:
+        return replace(self, margins=PAPER_MARGINS)
+
+
+@dataclass(frozen=True)
+class CountsMarginErrors(Bound):
     """A margin bound for two classes that depends on the rows through the share of margin errors only."""
 
     multiclass: ClassVar[bool] = False
-    posterior: ClassVar[str | None] = "categorical"
     choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5)}
     statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare()}
 
@@ -51,23 +89,31 @@ class CategoricalMargin(OverMargins):
         error = margin_errors(ballots, weights, np.array([choice["margin"]]))
         return {"margin_error": float(error[0])}
 
-    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        margins = np.array(self.margins)
-        values, choices = self.scan(
-            margin_errors(ballots, weights, margins),
-            margins,
-            float(categorical_kl(weights, categorical_prior(prior, ballots.n_voters))),
-            ballots,
-            self.share(delta),
-        )
-        best = int(np.argmin(values))
-        return {"margin": self.margins[best]} | {name: int(column[best]) for name, column in choices.items()}
-
     def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        """The bound at every margin in plain float64, and what else was chosen there."""
-        raise TypeError
+        self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None, choice: Choice
+    ) -> Floats:
+        """The formula at many choices at once, not rounded."""
+        statistics = {"margin_error": margin_errors(ballots, weights, choice["margin"])}
+        terms = Terms.of(ballots, weights, prior, delta=delta, choice=choice, statistics=statistics)
+        return np.asarray(self.formula(PLAIN, terms).risk)
+
+
+@dataclass(frozen=True)
+class CategoricalMargin(CountsMarginErrors, OverMargins):
+    """Such a bound with a grid of margins, whose complexity comes from categorical draws."""
+
+    posterior: ClassVar[str | None] = "categorical"
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        others = self.other_choices(ballots.n_rows)
+        choices = {"margin": np.array(self.margins), **others}
+        values = np.atleast_2d(self.scan(ballots, weights, delta, prior, choices)).T
+        margin, row = np.unravel_index(np.argmin(values), values.shape)
+        return {"margin": self.margins[margin]} | {name: int(tried[row, 0]) for name, tried in others.items()}
+
+    def other_choices(self, m: int) -> dict[str, Floats]:
+        """What else is tried with every margin, each as a column of whole numbers."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -85,13 +131,6 @@ class BiggsGuedj(CategoricalMargin):
     id: ClassVar[str] = "bg"
     title: ClassVar[str] = "Biggs-Guedj margin"
     references: ClassVar[tuple[str, ...]] = ("biggs2022margins",)
-
-    def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        m, d = ballots.n_rows, ballots.n_voters
-        C = 2 * math.log(2 / delta) + 4.75 * math.log(d) * math.log(m) / margins**2
-        return errors + np.sqrt(C * errors / m) + (C + np.sqrt(C) + 2) / m, {}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g = terms.n_rows, ar.number(terms.choice["margin"])
@@ -116,22 +155,14 @@ class BiggsGuedjPlus(CategoricalMargin):
     title: ClassVar[str] = "Biggs-Guedj margin, sharpened"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "biggs2022margins")
 
-    def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        m = ballots.n_rows
-        draws = np.ceil(2 * math.log(m) / margins**2)
-        complexity = (draws * math.log(ballots.n_voters) + math.log(2 * math.sqrt(m) / delta)) / m
-        return kl_inverse_upper(np.minimum(1, errors + 1 / m), complexity) + 1 / m, {}
-
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g = terms.n_rows, terms.choice["margin"]
         error = ar.number(terms.statistics["margin_error"])
         # The float64 ceiling may be one too high when the quotient is whole: safe, and the same in both.
-        draws = math.ceil(2 * math.log(m) / g**2 * (1 + 1e-12))
+        draws = -(-2 * math.log(m) / g**2 * (1 + 1e-12) // 1)
         share = ar.number(terms.delta) / len(self.margins)
         complexity = (draws * ar.log(terms.n_voters) + seeger_constant(ar, m, share)) / m
-        risk = ar.kl_inverse_upper(min(1, error + ar.number(1) / m), complexity) + ar.number(1) / m
+        risk = ar.kl_inverse_upper(error + ar.number(1) / m, complexity) + ar.number(1) / m
         return Value(risk, {"complexity": complexity, "margin_error": error, "draws": draws})
 
 
@@ -152,18 +183,10 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
     choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5), "draws": Whole(1, MOST_DRAWS)}
 
-    def scan(
-        self, errors: Floats, margins: Floats, kl: float, ballots: Ballots, delta: float
-    ) -> tuple[Floats, dict[str, Floats]]:
-        m = ballots.n_rows
+    def other_choices(self, m: int) -> dict[str, Floats]:
         # Near e = 1/m more draws no longer help, so 4 log(m) / g^2 is past the best T.
-        limits = np.maximum(1, 4 * math.log(m + 1) / margins**2)
-        draws = np.unique(np.round(np.geomspace(1, limits, 60))).reshape(-1, 1)
-        e = np.exp(-draws * margins**2 / 2)
-        complexity = (draws * kl + np.log(draws * (draws + 1)) + log_maurer(m) - math.log(delta)) / m
-        values = kl_inverse_upper(np.minimum(1, errors + e), np.broadcast_to(complexity, e.shape)) + e
-        best = np.argmin(values, axis=0)
-        return values.min(axis=0), {"draws": draws[best, 0]}
+        limits = np.maximum(1, 4 * math.log(m + 1) / np.array(self.margins) ** 2)
+        return {"draws": np.unique(np.round(np.geomspace(1, limits, 60))).reshape(-1, 1)}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g, draws = terms.n_rows, ar.number(terms.choice["margin"]), terms.choice["draws"]
@@ -172,12 +195,12 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
         share = ar.number(terms.delta) / len(self.margins)
         complexity = (draws * kl + ar.log(draws * (draws + 1)) + ar.log_maurer(m) - ar.log(share)) / m
         e = ar.exp(-draws * g * g / 2)
-        risk = ar.kl_inverse_upper(min(1, error + e), complexity) + e
+        risk = ar.kl_inverse_upper(error + e, complexity) + e
         return Value(risk, {"kl": kl, "complexity": complexity, "margin_error": error, "penalty": e})
 
 
 @dataclass(frozen=True)
-class GaoZhou(Bound):
+class GaoZhou(CountsMarginErrors):
     """The k-th margin bound of Gao and Zhou: a baseline, not certified here.
 
     Notes
@@ -191,12 +214,9 @@ class GaoZhou(Bound):
     title: ClassVar[str] = "Gao-Zhou k-th margin"
     references: ClassVar[tuple[str, ...]] = ("gao2013",)
     is_guarantee: ClassVar[bool] = False
-    multiclass: ClassVar[bool] = False
     caveat: ClassVar[str | None] = (
         "A baseline: the side conditions of its source have not been checked, so it is not a certificate."
     )
-    choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5)}
-    statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare()}
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)
@@ -217,15 +237,8 @@ class GaoZhou(Bound):
         # The loss only jumps at the rows' own margins, so the best g lies just below one of them.
         candidates = np.unique(ballots.margins(weights)) - 2 * MARGIN_SLACK
         candidates = np.append(candidates[(candidates > smallest) & (candidates < 0.5)], [smallest, 0.4999])
-        errors = margin_errors(ballots, weights, candidates)
-        complexity = (
-            2 * math.log(2 * d) / candidates**2 * math.log(2 * m**2 / math.log(d)) + math.log(d * m / delta)
-        ) / m
-        return {"margin": float(candidates[np.argmin(kl_inverse_upper(errors, complexity))])}
-
-    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
-        error = margin_errors(ballots, weights, np.array([choice["margin"]]))
-        return {"margin_error": float(error[0])}
+        values = self.scan(ballots, weights, delta, prior, {"margin": candidates})
+        return {"margin": float(candidates[np.argmin(values)])}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, d, g = terms.n_rows, terms.n_voters, ar.number(terms.choice["margin"])

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Statistics, Terms, Value
+from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Origin, Statistics, Terms, Value
 from votecert.bounds.kinds import Kind, OneOf, Real, Votes, Whole, is_number
 from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
@@ -101,6 +101,8 @@ class Occam(Bound):
     title: ClassVar[str] = "Whole-number votes (Occam's razor)"
     references: ClassVar[tuple[str, ...]] = ("votecert", "blumer1987", "langford2005", "clopper1934")
     counts_errors: ClassVar[bool] = True
+    default_for: ClassVar[tuple[Origin, ...]] = ("learned",)
+    in_best: ClassVar[bool] = True
     rounds_weights: ClassVar[bool] = True
     has_list: ClassVar[bool] = True
     choices: ClassVar[Mapping[str, Kind]] = {
@@ -125,11 +127,6 @@ class Occam(Bound):
             raise TypeError("prior must be an OccamPrior and list_mass a number.")
         if not 0 <= self.list_mass < 1:
             raise ValueError(f"list_mass must be at least 0 and below 1, not {self.list_mass!r}.")
-
-    @property
-    def learnable(self) -> bool:
-        """By a discrete search."""
-        return True
 
     def share(self, choice: Choice) -> Fraction:
         """Part of delta that the statement used may spend on this vote."""

@@ -26,10 +26,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from votecert.bounds._concentration import CONCENTRATION, best_concentration
-from votecert.bounds._row_losses import RowVotes, mean_loss_upper
-from votecert.bounds._row_search import central_losses, sketch
-from votecert.bounds._row_slopes import LossSlopes, wrong_weight_slopes
+import votecert.numerics as nx
 from votecert.bounds._subset_sums import (
     COMPLEMENTS,
     closest_win,
@@ -37,29 +34,16 @@ from votecert.bounds._subset_sums import (
     most_right_weight,
     smallest_winning_weight,
 )
-from votecert.bounds.base import (
-    Bound,
-    Choice,
-    Floats,
-    Objective,
-    Statistics,
-    Terms,
-    Value,
-    categorical_prior,
-    dirichlet_prior,
-)
-from votecert.bounds.gibbs import gibbs_error
+from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
+from votecert.bounds.dirichlet.losses import RowVotes, mean_loss_upper, wrong_weight_slopes
+from votecert.bounds.dirichlet.search import CONCENTRATION, best_concentration, central_losses, sketch
 from votecert.bounds.kinds import SAMPLED, Kind, OneOf
-from votecert.numerics import (
-    beta_cdf,
-    beta_cdf_gradient,
-    categorical_kl_gradient,
-    dirichlet_kl,
-    dirichlet_kl_gradient,
-    kl_inverse_upper,
-    kl_inverse_upper_gradient,
-    log_maurer,
+from votecert.bounds.pac_bayes import (
+    categorical_divergence_gradient,
+    dirichlet_divergence,
+    dirichlet_divergence_gradient,
 )
+from votecert.bounds.tallies import Tallies
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -143,21 +127,20 @@ class Partition(Bound):
     ) -> float:
         m = ballots.n_rows
         rows = sketch(RowVotes.right_or_wrong(ballots, weights))
-        beta = dirichlet_prior(prior, ballots.n_voters)
-        constant = log_maurer(m) - log(self.share(delta))
+        constant = nx.log_maurer(m) - log(self.share(delta))
         wrong = smallest_winning_weight(weights, 2)
 
         def values(K: Floats) -> Floats:
-            complexity = (dirichlet_kl(K[:, None] * weights, beta) + constant) / m
-            sampled = kl_inverse_upper(central_losses(rows, K, np.zeros_like(K), 0.0), complexity)
-            return np.asarray(sampled / beta_cdf(0.5, K * (1 - wrong), K * wrong))
+            complexity = (dirichlet_divergence(weights, K, prior) + constant) / m
+            sampled = nx.kl_inverse_upper(central_losses(rows, K, np.zeros_like(K), 0.0), complexity)
+            return np.asarray(sampled / nx.beta_cdf(0.5, K * (1 - wrong), K * wrong))
 
         return best_concentration(values)
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         if choice["family"] == "categorical":
             # rounded up as far as the other posterior's loss, whose kind it shares
-            return {"empirical": min(1.0, gibbs_error(ballots, weights) + 1e-10)}
+            return {"empirical": min(1.0, ballots.derived(Tallies).gibbs_error(weights) + 1e-10)}
         votes = RowVotes.right_or_wrong(ballots, weights)
         return {"empirical": mean_loss_upper(votes, choice["concentration"], 0.0, 0.0)}
 
@@ -203,20 +186,20 @@ class Partition(Bound):
         """Smooth value and gradient; complements are left out of consideration."""
         m = ballots.n_rows
         least, d_least = closest_win(weights, 2)
-        constant = log_maurer(m) - log(self.share(delta))
+        constant = nx.log_maurer(m) - log(self.share(delta))
         if choice["family"] == "categorical":
-            kl, d_kl = categorical_kl_gradient(weights, categorical_prior(prior, ballots.n_voters))
-            errors = ballots.voter_errors() / m
-            loss = LossSlopes(min(1.0, float(weights @ errors)), errors, 0.0)
+            kl, d_kl = categorical_divergence_gradient(weights, prior)
+            voters = ballots.derived(Tallies)
+            loss = Objective(voters.gibbs_error(weights), voters.errors)
             d_kl_log_K, shared, slope, d_shared = 0.0, least, 1.0, 0.0
         else:
             K = choice["concentration"]
             loss = wrong_weight_slopes(ballots, weights, K, 0.0)
-            kl, d_alpha = dirichlet_kl_gradient(K * weights, dirichlet_prior(prior, ballots.n_voters))
+            kl, d_alpha = dirichlet_divergence_gradient(weights, K, prior)
             d_kl, d_kl_log_K = K * d_alpha, K * float(weights @ d_alpha)
-            shared, _, d_a, d_b = (float(x) for x in beta_cdf_gradient(0.5, K * (1 - least), K * least))
+            shared, _, d_a, d_b = (float(x) for x in nx.beta_cdf_gradient(0.5, K * (1 - least), K * least))
             slope, d_shared = K * (d_b - d_a), K * ((1 - least) * d_a + least * d_b)
-        inverse = kl_inverse_upper_gradient(loss.value, (kl + constant) / m)
+        inverse = nx.kl_inverse_upper_gradient(loss.value, (kl + constant) / m)
         sampled, d_loss, d_complexity = (float(part) for part in inverse)
         d_weights = d_loss * loss.d_weights + d_complexity / m * d_kl - sampled / shared * slope * d_least
         d_log_K = d_loss * loss.d_log_concentration + d_complexity / m * d_kl_log_K

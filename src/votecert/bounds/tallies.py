@@ -7,8 +7,9 @@ a pair on the rows that neither was fitted on; there a missing vote means "fitte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -154,6 +155,43 @@ class OutOfBagTallies(Tallies):
 
 
 @dataclass(frozen=True)
+class PairSums:
+    """What the mean and the variance of the mu-tandem loss are made of at given weights, for every mu.
+
+    These are the slopes of each part in the weights, along the simplex; the parts are quadratic, so they are
+    half of the slopes times the weights. All products with the tables of pairs, which may be large, are made
+    once.
+    """
+
+    weights: Floats
+    d_both: Floats
+    d_one: Floats
+    d_products: Floats
+
+    @classmethod
+    def of(cls, voters: Tallies, weights: Floats) -> Self:
+        products = np.stack([table @ weights for table in voters.outcome_products])
+        wrong = voters.pair_errors
+        one = wrong @ weights + weights @ wrong
+        return cls(weights, 2 * voters.tandem_with(weights), one, 2 * products)
+
+    def at(self, mu: float) -> tuple[float, float]:
+        """The mu-tandem loss and its unbiased sample variance, averaged over pairs drawn from the weights."""
+        both, one = (float(slopes @ self.weights) / 2 for slopes in (self.d_both, self.d_one))
+        products = self.d_products @ self.weights / 2
+        return both - 2 * mu * one + mu**2, float(squared_gaps(mu) @ products)
+
+    def slopes(self, mu: float) -> tuple[Floats, Floats]:
+        """Gradients of :meth:`at` in the weights."""
+        return self.d_both - 2 * mu * self.d_one, squared_gaps(mu) @ self.d_products
+
+
+def squared_gaps(mu: float) -> Floats:
+    """Squared differences of (1-mu)^2, -mu(1-mu) and mu^2: the losses of two, one and no wrong voter."""
+    return np.array([(1 - mu) ** 2, mu**2, (1 - 2 * mu) ** 2])
+
+
+@dataclass(frozen=True)
 class JudgesVoters(Bound):
     """A bound on the errors of single voters or of pairs: it may count them out of bag.
 
@@ -182,6 +220,9 @@ class JudgesVoters(Bound):
     """
 
     out_of_bag: bool = field(default=False, kw_only=True)
+
+    def out_of_bag_variant(self) -> Self:
+        return replace(self, out_of_bag=True)
 
     def cited(self) -> tuple[str, ...]:
         return (*self.references, "lorenzen2019") if self.out_of_bag else self.references

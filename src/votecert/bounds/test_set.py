@@ -39,6 +39,7 @@ class TestSet(Bound):
     counts_errors: ClassVar[bool] = True
     caveat: ClassVar[str | None] = "Only for weights that were fixed without looking at these rows."
     origins: ClassVar[tuple[Origin, ...]] = ("fixed",)
+    default_for: ClassVar[tuple[Origin, ...]] = ("fixed",)
     statistics: ClassVar[Mapping[str, Kind]] = {"errors": Whole(0, "n_rows")}
 
     def caveat_for(self, origin: Origin) -> str | None:

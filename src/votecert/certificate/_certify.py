@@ -29,10 +29,10 @@ from votecert.rows.read import (
 from votecert.rows.scores import Scores
 from votecert.rows.tables import column_names
 
-BEST_OF = ("occam", "dirichlet", "bin-margin")
+BEST_OF = tuple(name for name, bound in BOUNDS.items() if bound.in_best)
 """What ``bound="best"`` tries, each with an equal share of delta."""
 
-DEFAULT_BOUND = {"learned": "occam", "given": "dirichlet", "fixed": "test-set"}
+DEFAULT_BOUND = {origin: name for name, bound in BOUNDS.items() for origin in bound.default_for}
 
 SEARCHES = ("default", "paper")
 

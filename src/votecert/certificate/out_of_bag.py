@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,6 @@ from votecert.voters.collect import out_of_bag_votes
 from votecert.voters.panels import Panel, panel_of
 
 OutOfBagBound = Literal["fo", "so", "cctnd", "ccpbb"]
-
-BOUND_IDS = get_args(OutOfBagBound)
-"""Bounds that hold out of bag: those on single voters and on pairs of voters."""
 
 ROUNDS = 10
 """Descents between which the bound's free choices are searched again, at most."""
@@ -114,10 +111,11 @@ def certify_oob(
     True
     """
     check_delta(delta)
-    if bound not in BOUND_IDS:
-        known = ", ".join(BOUND_IDS)
+    variants = {name: variant for name, one in BOUNDS.items() if (variant := one.out_of_bag_variant())}
+    if bound not in variants:
+        known = ", ".join(variants)
         raise ValueError(f"bound must be one of {known}, not {bound!r}: others do not hold out of bag.")
-    method = replace(BOUNDS[bound], out_of_bag=True)  # type: ignore[call-arg]
+    method = variants[bound]
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
     panel = _bagged(forest, labels)

@@ -14,7 +14,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routi
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
 from votecert.bounds.base import Bound
-from votecert.bounds.occam import Occam
 from votecert.certificate import Certificate, certify
 from votecert.classifier import parameters, rows
 from votecert.classifier.parameters import Prior, single_bound
@@ -226,7 +225,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         """Options of the learning, among them the prior that was learned on other rows."""
         options: dict[str, Any] = {"random_state": seed, "time_budget": self.time_budget}
         objective = single_bound(self.objective)
-        has_list = objective is None or isinstance(objective, Occam)
+        has_list = objective is None or objective.has_list
         where = self.prior
         if objective is not None:
             where = rows.where_to_learn(

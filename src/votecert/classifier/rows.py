@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,8 @@ from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound
+from votecert.bounds.gibbs import SecondOrder
 from votecert.certificate.out_of_bag import lowest_weights
 from votecert.classifier.parameters import Prior
 from votecert.learning.learn import learn
@@ -148,7 +147,7 @@ def out_of_bag_centre(votes: NDArray[Any], y: NDArray[Any], *, classes: NDArray[
     Other objectives would take a vote that is missing in the bag for a wrong one.
     """
     ballots = Ballots.from_votes(votes, y, classes=classes, can_abstain=True)
-    pairs: Any = replace(BOUNDS["so"], out_of_bag=True)  # type: ignore[call-arg]
+    pairs = SecondOrder(out_of_bag=True)
     return _around(lowest_weights(ballots, pairs, delta, None))
 
 

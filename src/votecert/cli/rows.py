@@ -11,7 +11,6 @@ from votecert.cli.options import RowOptions, VoteOptions
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import VoteFile, read_votes, read_weights
 from votecert.rows.tables import places_of
-from votecert.rows.vocabulary import typed_texts
 
 MANY_ABSENT = 20
 """So many labels that are never true hint at a column that is no voter."""

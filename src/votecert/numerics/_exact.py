@@ -47,7 +47,7 @@ class ExactArithmetic:
     def sqrt(self, x: Number) -> Number:
         return self._mp.sqrt(x)
 
-    def log_sum_exp(self, values: Sequence[Number]) -> Number:
+    def _log_sum_exp(self, values: Sequence[Number]) -> Number:
         numbers = [self.number(value) for value in values]
         peak = max(numbers)
         if self._mp.isinf(peak):
@@ -92,7 +92,7 @@ class ExactArithmetic:
 
         def gap(p: Number) -> Number:
             terms = [-m * (self._mp.log(1 - p * s) + C * q) for C, s in zip(grid, shrink, strict=True)]
-            return self.log_sum_exp([*terms, m * self._kl(q, p) - log_xi]) - log_mean
+            return self._log_sum_exp([*terms, m * self._kl(q, p) - log_xi]) - log_mean
 
         return self._root(gap, q, self.number(1))
 
@@ -129,13 +129,10 @@ class ExactArithmetic:
     def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
         return self.beta_cdf_up(x, a, b)
 
-    def binomial_tail_up(self, n: int, k: int, w: Number) -> Number:
+    def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
         if k <= 0 or k > n:
             return self.number(1 if k <= 0 else 0)
         return self.beta_cdf_up(w, k, n - k + 1)
-
-    def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
-        return self.binomial_tail_up(n, k, w)
 
     def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> Number:
         """Newton's method from above on the tail's logarithm, which is concave in ``p``."""

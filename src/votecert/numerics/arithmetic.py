@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any, Protocol
 
-from scipy.special import logsumexp
+import numpy as np
 
 from votecert.numerics.beta import beta_cdf
 from votecert.numerics.binomial import binomial_tail, clopper_pearson_upper, log_binomial_coefficient
@@ -22,7 +23,7 @@ from votecert.numerics.kl import kl_inverse_lower, kl_inverse_upper
 from votecert.numerics.maurer import log_maurer
 from votecert.numerics.mixture import mixture_inverse
 
-__all__ = ["OUTWARD", "Arithmetic", "Number", "exact"]
+__all__ = ["OUTWARD", "PLAIN", "Arithmetic", "Number", "exact"]
 
 # A float or a multiple-precision number; formulas only add, subtract, multiply, divide and compare them.
 Number = Any
@@ -51,9 +52,6 @@ class Arithmetic(Protocol):
     def log_binomial(self, n: int, k: int) -> Number:
         """Return the logarithm of the binomial coefficient ``C(n, k)``."""
 
-    def log_sum_exp(self, values: Sequence[Number]) -> Number:
-        """Return the logarithm of the sum of the exponentials."""
-
     def kl_inverse_upper(self, q: Number, c: Number) -> Number:
         """Return the largest ``p`` with ``kl(q, p) <= c``; ``q`` above one counts as one."""
 
@@ -74,9 +72,6 @@ class Arithmetic(Protocol):
 
     def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
         """Return the distribution function of Beta(a, b), not above the true value."""
-
-    def binomial_tail_up(self, n: int, k: int, w: Number) -> Number:
-        """Return ``P(Bin(n, w) >= k)``, not below the true value."""
 
     def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
         """Return ``P(Bin(n, w) >= k)``, not above the true value."""
@@ -109,9 +104,6 @@ class _Outward:
     def log_binomial(self, n: int, k: int) -> float:
         return float(log_binomial_coefficient(n, k)) * (1.0 + 1e-14) + 1e-13
 
-    def log_sum_exp(self, values: Sequence[Number]) -> float:
-        return _nudge(float(logsumexp(values))) + 1e-15 * len(values)
-
     def kl_inverse_upper(self, q: Number, c: Number) -> float:
         return float(kl_inverse_upper(min(1.0, q), c))
 
@@ -133,9 +125,6 @@ class _Outward:
     def beta_cdf_down(self, x: Number, a: Number, b: Number) -> float:
         return max(0.0, float(beta_cdf(x, a, b)) - _beta_slack(a + b))
 
-    def binomial_tail_up(self, n: int, k: int, w: Number) -> float:
-        return min(1.0, float(binomial_tail(n, k, w)) + _beta_slack(n))
-
     def binomial_tail_down(self, n: int, k: int, w: Number) -> float:
         return max(0.0, float(binomial_tail(n, k, w)) - _beta_slack(n))
 
@@ -144,6 +133,17 @@ class _Outward:
 
 
 OUTWARD: Arithmetic = _Outward()
+
+PLAIN: Any = SimpleNamespace(
+    number=np.asarray,
+    log=np.log,
+    exp=np.exp,
+    sqrt=np.sqrt,
+    log_maurer=log_maurer,
+    kl_inverse_upper=lambda q, c: kl_inverse_upper(np.minimum(1.0, q), c),
+    categorical_kl=categorical_kl,
+)
+"""Some of these functions for arrays, not rounded: to look at many choices of a formula at once."""
 
 
 @lru_cache(maxsize=8)

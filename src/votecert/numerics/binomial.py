@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx, xlog1py, xlogy
 
 from votecert.numerics._arrays import Array, floats
-from votecert.numerics._boost import incomplete_beta, incomplete_beta_complement
 from votecert.numerics._series import stirling_remainder
+from votecert.numerics.beta import incomplete_beta, incomplete_beta_complement
 from votecert.numerics.kl import binary_kl, kl_inverse_upper
 
 __all__ = [
     "binomial_tail",
     "binomial_tail_slope",
-    "clopper_pearson_lower",
     "clopper_pearson_upper",
     "log_binomial_cdf",
     "log_binomial_coefficient",
@@ -104,18 +103,6 @@ def clopper_pearson_upper(k: ArrayLike, m: ArrayLike, log_delta: ArrayLike) -> A
     active = (k < m) & (value < 1.0)
     value[active] = _solve(k[active], m[active], target[active], value[active])
     return np.minimum(1.0, value * (1.0 + 4.0 * _EPS))
-
-
-def clopper_pearson_lower(k: ArrayLike, m: ArrayLike, log_delta: ArrayLike) -> Array:
-    r"""Return the smallest ``p`` with :math:`P(Bin(m,p)\ge k)\ge\delta`, rounded down.
-
-    Examples
-    --------
-    >>> float(clopper_pearson_lower(10, 10, np.log(0.05)))
-    0.74113444...
-    """
-    value = 1.0 - clopper_pearson_upper(floats(m) - floats(k), m, log_delta)
-    return np.where(value > 0.0, np.maximum(value - _EPS, 0.0), 0.0)
 
 
 def binomial_tail(n: ArrayLike, k: ArrayLike, w: ArrayLike) -> Array:

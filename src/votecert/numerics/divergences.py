@@ -8,23 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import entr, rel_entr
+from scipy.special import rel_entr
 
 from votecert.numerics._arrays import Array, floats
-from votecert.numerics._series import (
-    excess,
-    stirling_remainder,
-    stirling_remainder_slope,
-    trigamma_excess,
-)
+from votecert.numerics._series import excess, stirling_remainder, stirling_remainder_slope, trigamma_excess
 
-__all__ = [
-    "categorical_entropy",
-    "categorical_kl",
-    "categorical_kl_gradient",
-    "dirichlet_kl",
-    "dirichlet_kl_gradient",
-]
+__all__ = ["categorical_kl", "categorical_kl_gradient", "dirichlet_kl", "dirichlet_kl_gradient"]
 
 _TINY = 1e-300
 
@@ -111,17 +100,6 @@ def categorical_kl_gradient(theta: ArrayLike, pi: ArrayLike) -> tuple[Array, Arr
     """
     weights, prior = np.maximum(floats(theta), _TINY), np.maximum(floats(pi), _TINY)
     return categorical_kl(theta, pi), 1.0 + np.log(weights / prior)
-
-
-def categorical_entropy(theta: ArrayLike) -> Array:
-    r"""Return :math:`-\sum_i\theta_i\log\theta_i` over the last axis.
-
-    Examples
-    --------
-    >>> float(categorical_entropy([0.25, 0.25, 0.25, 0.25]))
-    1.3862943611198906
-    """
-    return np.asarray(entr(floats(theta)).sum(axis=-1))
 
 
 def _checked_parameters(alpha: ArrayLike, beta: ArrayLike) -> tuple[Array, Array]:

@@ -1,10 +1,12 @@
-r"""The Bernoulli divergence ``kl(q, p)``, its two inverses and closed-form bounds on them.
+r"""The Bernoulli divergence ``kl(q, p)``, and its two inverses.
 
-Symbols of the paper: ``q`` (or ``u``) is an empirical risk, ``p`` a true risk, ``c`` the complexity term
-and ``C`` Catoni's parameter.  Inverses are rounded outward: they enclose the exact value.
+Symbols of the paper: ``q`` is an empirical risk, ``p`` a true risk and ``c`` the complexity term.
+Inverses are rounded outward: they enclose the exact value.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,16 +16,10 @@ from votecert.numerics._series import excess
 
 __all__ = [
     "binary_kl",
-    "catoni_phi",
-    "catoni_phi_inverse",
-    "closed_form_upper",
     "kl_inverse_lower",
     "kl_inverse_lower_gradient",
     "kl_inverse_upper",
     "kl_inverse_upper_gradient",
-    "pinsker_upper",
-    "refined_upper",
-    "sharper_upper",
 ]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -71,7 +67,7 @@ def kl_inverse_upper(q: ArrayLike, c: ArrayLike) -> Array:
     """
     q, c = _checked(q, c)
     # Next to zero the formulas underflow; a slightly larger risk is outward.
-    root = in_blocks(_solve_upward, np.where(q > 0.0, np.maximum(q, _SMALLEST_RISK), 0.0), c)
+    root = in_blocks(partial(_solve, side=1.0), np.where(q > 0.0, np.maximum(q, _SMALLEST_RISK), 0.0), c)
     rounded = np.minimum(1.0, root * (1.0 + 4.0 * _EPS))
     return np.where(c == 0.0, q, rounded)
 
@@ -87,7 +83,7 @@ def kl_inverse_lower(q: ArrayLike, c: ArrayLike) -> Array:
     array([0., 0., 1.])
     """
     q, c = _checked(q, c)
-    root = in_blocks(_solve_downward, np.maximum(q, _SMALLEST_RISK), c)
+    root = in_blocks(partial(_solve, side=-1.0), np.maximum(q, _SMALLEST_RISK), c)
     rounded = np.where(q < _SMALLEST_RISK, 0.0, root * (1.0 - 4.0 * _EPS))
     return np.where(c == 0.0, q, rounded)
 
@@ -120,86 +116,6 @@ def kl_inverse_lower_gradient(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array,
     return (value, *_implicit_slopes(floats(q), value))
 
 
-def pinsker_upper(u: ArrayLike, c: ArrayLike) -> Array:
-    """Return Pinsker's bound ``u + sqrt(c/2)`` on the upper inverse.
-
-    Examples
-    --------
-    >>> float(pinsker_upper(0.1, 0.02))
-    0.2
-    """
-    return floats(u) + np.sqrt(floats(c) / 2.0)
-
-
-def refined_upper(u: ArrayLike, c: ArrayLike) -> Array:
-    """Return the paper's bound ``u + sqrt(2cu) + 2c`` on the upper inverse.
-
-    Examples
-    --------
-    >>> round(float(refined_upper(0.25, 0.02)), 12)
-    0.39
-    """
-    u, c = floats(u), floats(c)
-    return u + np.sqrt(2.0 * c * u) + 2.0 * c
-
-
-def sharper_upper(u: ArrayLike, c: ArrayLike) -> Array:
-    r"""Return ``u + c + sqrt(2cu + c^2)``, never above `refined_upper`.
-
-    Notes
-    -----
-    It solves ``(p-u)^2 = 2cp``, and ``kl(u,p) >= (p-u)^2/(2p)`` for ``p >= u``.
-
-    Examples
-    --------
-    >>> float(sharper_upper(0.0, 0.02))
-    0.04
-    """
-    u, c = floats(u), floats(c)
-    return u + c + np.sqrt(2.0 * c * u + c * c)
-
-
-def closed_form_upper(u: ArrayLike, c: ArrayLike) -> Array:
-    """Return the smallest of the three closed-form bounds on ``kl_inverse_upper(u, c)``.
-
-    Examples
-    --------
-    >>> float(closed_form_upper(0.0, 0.02))
-    0.04
-    """
-    return np.minimum(pinsker_upper(u, c), np.minimum(refined_upper(u, c), sharper_upper(u, c)))
-
-
-def catoni_phi(C: ArrayLike, p: ArrayLike) -> Array:
-    r"""Return Catoni's :math:`\Phi_C(p) = -\log(1 - p + p e^{-C})/C` for ``C > 0``.
-
-    Examples
-    --------
-    >>> float(catoni_phi(1.0, 1.0))
-    1.0
-    """
-    C, p = floats(C), floats(p)
-    lost = -p * np.expm1(-C)
-    with np.errstate(divide="ignore"):
-        # When most is lost, add up what remains instead: exp(-C) may vanish against one.
-        remains = np.where(lost < 0.5, np.log1p(-lost), np.logaddexp(np.log1p(-p), np.log(p) - C))
-    return -remains / C
-
-
-def catoni_phi_inverse(C: ArrayLike, x: ArrayLike) -> Array:
-    r"""Return the ``p`` with :math:`\Phi_C(p) = x`, that is :math:`(1-e^{-Cx})/(1-e^{-C})`.
-
-    Above one for ``x > 1``; the caller clips.
-
-    Examples
-    --------
-    >>> float(catoni_phi_inverse(2.0, catoni_phi(2.0, 0.25)))
-    0.25
-    """
-    C, x = floats(C), floats(x)
-    return np.expm1(-C * x) / np.expm1(-C)
-
-
 def _checked(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array]:
     q, c = np.broadcast_arrays(floats(q), floats(c))
     if not (np.all(q >= 0.0) and np.all(q <= 1.0)):
@@ -217,22 +133,14 @@ def _enlarge(c: Array) -> Array:
     return np.minimum(np.maximum(c, _SMALLEST_RISK), 1e6) * (1.0 + 1e-12) + np.minimum(c, 1e-15)
 
 
-def _solve_upward(q: Array, c: Array) -> Array:
-    return _solve(q, _enlarge(c), 1.0)
-
-
-def _solve_downward(q: Array, c: Array) -> Array:
-    return _solve(q, _enlarge(c), -1.0)
-
-
 def _solve(q: Array, c: Array, side: float) -> Array:
-    """Solve ``kl(q, p) = c`` above (``side = 1``) or below (``side = -1``) ``q``.
+    """Solve ``kl(q, p) = c``, enlarged, above (``side = 1``) or below (``side = -1``) ``q``.
 
     Three Halley steps with plain logarithms bring every start within 1e-7 of the distance ``|p - q|``, one
     Newton step with the accurate divergence finishes.  Where ``c`` is below 1e-8 of the variance ``q(1-q)``
     plain logarithms cancel, but ``|p - q| = sqrt(2cq(1-q))`` is within 1e-4 already.
     """
-    entropy, variance = _entropy(q), q * (1.0 - q)
+    c, entropy, variance = _enlarge(c), _entropy(q), q * (1.0 - q)
     low, high = (q, np.ones_like(q)) if side > 0.0 else (np.zeros_like(q), q)
     # At the two ends the logarithms are infinite.
     floor, ceiling = np.maximum(low, _TINY), np.minimum(high, 1.0 - _EPS / 2)
@@ -258,7 +166,8 @@ def _starting_distance(q: Array, c: Array, entropy: Array, side: float) -> Array
     """Bound ``|p - q|`` from above by closed forms.
 
     With ``wall`` the distance from ``q`` to the end of the interval, ``kl(q,p) >= -H(q) - wall log|end - p|``
-    and ``kl(q,p) >= (p-q)^2/(2 wall)``; the others are Pinsker's and `sharper_upper`.
+    and ``kl(q,p) >= (p-q)^2/(2 wall)``; the others are Pinsker's and ``c + sqrt(2cq + c^2)``,
+    which solves ``(p-q)^2 = 2cp``: for ``p >= q``, ``kl(q,p) >= (p-q)^2/(2p)``.
     """
     wall, back = (1.0 - q, q) if side > 0.0 else (q, 1.0 - q)
     exponent = -(c + entropy) / np.maximum(wall, _TINY)

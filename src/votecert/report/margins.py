@@ -11,8 +11,8 @@ import numpy.typing as npt
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.certified_rows import certified_rows
 from votecert.rows.ballots import Ballots
-from votecert.rows.patterns import winners
 from votecert.rows.scores import Scores, soft_totals, tied
+from votecert.rows.vote_sums import winners
 
 BINS = 40
 """Number of bins between leads -1 and 1; even, so that zero is an edge."""

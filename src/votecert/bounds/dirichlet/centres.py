@@ -13,8 +13,8 @@ from math import fsum
 
 import numpy as np
 
-from votecert.bounds._row_losses import RowVotes
 from votecert.bounds.base import Choice, Floats
+from votecert.bounds.dirichlet.losses import RowVotes
 from votecert.rows.ballots import Ballots
 
 DROPPED = (0.01, 0.1, 0.3)

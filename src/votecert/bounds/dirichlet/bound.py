@@ -24,7 +24,7 @@ the worst case, ``p = I_{1/2+g}(K/2, K/2)``, whatever the number of classes. For
 ``V_y - V_k <= 2g``, p is the same; for "ratio", ``V_y <= (1/2 + g) (V_y + V_k)``, it is ``I_{1/2+g}(K
 min(t, 1 - t), K t)``.
 
-**U** is computed row by row, see :mod:`votecert.bounds._row_losses`.
+**U** is computed row by row, see :mod:`votecert.bounds.dirichlet.losses`.
 
 **Zero weights.** The prior is a mixture over supports: all voters have the share 1 - s, and every proper
 subset of size n has ``s / ((d - 1) C(d, n))``; D is taken on the support of theta and pays the logarithm of
@@ -48,11 +48,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from votecert.bounds._centres import Surroundings, centre_of, centres, distance, nearby
-from votecert.bounds._concentration import CONCENTRATION
-from votecert.bounds._row_losses import EXPONENTS, Indices, RowVotes, mean_loss_upper
-from votecert.bounds._row_search import Landscape, sketch
-from votecert.bounds._row_slopes import loss_slopes
+import votecert.numerics as nx
 from votecert.bounds._subset_sums import (
     COMPLEMENTS,
     FEW_VOTERS,
@@ -68,24 +64,19 @@ from votecert.bounds.base import (
     Choice,
     Evaluation,
     Floats,
+    Indices,
     Objective,
+    Origin,
     Statistics,
     Terms,
     Value,
     categorical_prior,
 )
+from votecert.bounds.dirichlet.centres import Surroundings, centre_of, centres, distance, nearby
+from votecert.bounds.dirichlet.losses import EXPONENTS, RowVotes, loss_slopes, mean_loss_upper
+from votecert.bounds.dirichlet.search import CONCENTRATION, Landscape, sketch
 from votecert.bounds.kinds import SAMPLED, Kind, Real
-from votecert.numerics import (
-    beta_cdf,
-    beta_cdf_gradient,
-    dirichlet_kl,
-    dirichlet_kl_gradient,
-    kl_inverse_upper,
-    kl_inverse_upper_gradient,
-    log_maurer,
-    mixture_inverse,
-    mixture_inverse_gradient,
-)
+from votecert.bounds.pac_bayes import Inequality, grid_ledger, sampled_risk, sampled_risk_gradient
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -139,7 +130,7 @@ class Dirichlet(Bound):
     margins: tuple[float, ...] = MARGINS
     prior_scales: tuple[float, ...] = PRIOR_SCALES
     prior_shares: tuple[float, ...] = PRIOR_SHARES
-    inequality: Literal["mixture", "kl"] = "mixture"
+    inequality: Inequality = "mixture"
     loss: Literal["root", "difference", "ratio"] = "root"
     complements: tuple[tuple[int, int], ...] = ()
     subset_share: float = 0.05
@@ -148,6 +139,8 @@ class Dirichlet(Bound):
     title: ClassVar[str] = "Dirichlet certificate"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "leblanc2025", "maurer2004", "catoni2007")
     differentiable: ClassVar[bool] = True
+    default_for: ClassVar[tuple[Origin, ...]] = ("given",)
+    in_best: ClassVar[bool] = True
     posterior: ClassVar[str | None] = "dirichlet"
     choices: ClassVar[Mapping[str, Kind]] = {
         "concentration": CONCENTRATION,
@@ -217,11 +210,6 @@ class Dirichlet(Bound):
         priors = np.multiply.outer(self.prior_scales, d * categorical_prior(prior, d))
         top = smallest_winning_weight(weights, ballots.n_outputs)
 
-        def invert(loss: Floats, complexity: Floats) -> Floats:
-            if self.inequality == "mixture":
-                return mixture_inverse(loss, complexity, m)
-            return kl_inverse_upper(loss, complexity + log_maurer(m) / m)
-
         def landscape(votes: RowVotes, choice: Choice) -> Landscape:
             centre = centre_of(weights, choice)
             alive = centre > 0
@@ -229,7 +217,7 @@ class Dirichlet(Bound):
             right, rival = self._tie(top, distance(weights, centre))
 
             def complexity(K: Floats, scale: Indices) -> Floats:
-                kl = dirichlet_kl(K[..., None] * centre[alive], priors[scale][..., alive])
+                kl = nx.dirichlet_kl(K[..., None] * centre[alive], priors[scale][..., alive])
                 return np.asarray((kl + prices[scale] - log(delta)) / m)
 
             return Landscape(
@@ -238,8 +226,8 @@ class Dirichlet(Bound):
                 exponent=EXPONENTS[self.loss],
                 n_scales=len(self.prior_scales),
                 complexity=complexity,
-                invert=invert,
-                error_chance=lambda K, margin: beta_cdf(0.5 + margin, K * right, K * rival),
+                invert=lambda loss, complexity: sampled_risk(nx, self.inequality, loss, complexity, m),
+                error_chance=lambda K, margin: nx.beta_cdf(0.5 + margin, K * right, K * rival),
             )
 
         return landscape
@@ -268,10 +256,7 @@ class Dirichlet(Bound):
         price = self._log_price(ar, centre, terms.choice["prior_scale"])
         complexity = (kl + price + ar.log(1 / ar.number(terms.delta))) / terms.n_rows
         empirical = ar.number(terms.statistics["empirical"])
-        if self.inequality == "mixture":
-            sampled = ar.mixture_inverse(empirical, complexity, terms.n_rows)
-        else:
-            sampled = ar.kl_inverse_upper(empirical, complexity + ar.log_maurer(terms.n_rows) / terms.n_rows)
+        sampled = sampled_risk(ar, self.inequality, empirical, complexity, terms.n_rows)
         threshold = ar.number(0.5) + margin
         top = smallest_winning_weight(weights, terms.n_outputs)
         tie = self._tie(top, distance(weights, centre))
@@ -289,11 +274,8 @@ class Dirichlet(Bound):
         return Value((sampled - floor) / (shared - floor), details)
 
     def ledger(self, terms: Terms) -> dict[str, float]:
-        share = terms.delta / len(self.margins)
-        ledger = {f"margin {terms.choice['margin']:.4g}": share}
-        if len(self.margins) > 1:
-            ledger[f"the other {len(self.margins) - 1} margins of the grid"] = terms.delta - share
-        return ledger
+        chosen = f"margin {terms.choice['margin']:.4g}"
+        return grid_ledger(chosen, terms.delta, len(self.margins), "margins of the grid")
 
     def objective(
         self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
@@ -303,15 +285,12 @@ class Dirichlet(Bound):
         K, margin, scale = choice["concentration"], choice["margin"], choice["prior_scale"]
         loss = loss_slopes(ballots, weights, K, margin, EXPONENTS[self.loss])
         alive = weights > 0
-        kl, d_alpha = dirichlet_kl_gradient(
+        kl, d_alpha = nx.dirichlet_kl_gradient(
             K * weights[alive], scale * d * categorical_prior(prior, d)[alive]
         )
         constant = float(self._log_price(OUTWARD, weights, scale)) - log(delta)
-        if self.inequality == "mixture":
-            inverse = mixture_inverse_gradient(loss.value, (kl + constant) / m, m)
-        else:
-            inverse = kl_inverse_upper_gradient(loss.value, (kl + constant + log_maurer(m)) / m)
-        sampled, d_loss, d_complexity = (float(part) for part in inverse)
+        complexity = (float(kl) + constant) / m
+        sampled, d_loss, d_complexity = sampled_risk_gradient(self.inequality, loss.value, complexity, m)
         shared, d_shared, d_shared_log_K = self._error_chance_slopes(weights, ballots.n_outputs, K, margin)
         d_weights = d_loss * loss.d_weights - sampled / shared * d_shared
         d_weights[alive] += d_complexity * K / m * d_alpha
@@ -358,6 +337,6 @@ class Dirichlet(Bound):
         if self.loss != "ratio" and top <= 0.5:
             top, d_top = 0.5, np.zeros_like(d_top)
         other = min(top, 1 - top)
-        chance, _, d_a, d_b = (float(x) for x in beta_cdf_gradient(0.5 + margin, K * other, K * top))
+        chance, _, d_a, d_b = (float(x) for x in nx.beta_cdf_gradient(0.5 + margin, K * other, K * top))
         slope = K * (d_b + (d_a if top < 0.5 else -d_a))
         return chance, slope * d_top, K * (other * d_a + top * d_b)

@@ -1,0 +1,341 @@
+"""The paper's bounds, as printed and corrected: main theorem, stochastic margin, and factor two.
+
+Symbols: theta the weights, K the concentration of the sampled vote xi ~ Dir(K theta), beta the prior's
+parameters, D the divergence of Dir(K theta) from Dir(beta), g the margin, Lhat_g the share of rows with
+margin M <= g, v_y the weight of the voters that are right, W = 1 - v_y,
+tau_K(g) = P(Beta(K/2, K/2) > 1/2 + g), I_x(a, b) the regularised incomplete beta function.
+
+The printed lemma has an exponent that is too large by a factor of two: in two dimensions the variance of
+the projected Dirichlet vector already exceeds the claimed variance proxy. Its second half, moreover, is
+proved for two classes only. The corrected statements are
+
+* ``l_0(theta) <= E l_g(xi) + exp(-2 (K + 1) g^2)``, and for two classes ``<= E l_g(xi) + tau_K(g)``;
+* ``E l_g(xi) <= l_2g(theta) + (c - 1) exp(-2 (K + 1) g^2)``.
+
+*Proof of the exponent.* Scale u into [0, 1] and split each coordinate of X ~ Dir(alpha) into parts with
+parameters ``alpha_i u_i`` and ``alpha_i (1 - u_i)``. The sum Y of the first parts is a Beta variable with
+total parameter K and ``E[Y | X] = u.X``, so u.X precedes Y in convex order and inherits the
+sub-Gaussian variance proxy ``1 / (4 (K + 1))`` of the Beta distribution (Marchal and Arbel, 2017). Hence
+``P(u.(X - EX) > t) <= exp(-2 (K + 1) t^2 / (max u - min u)^2)``; take u = (1, -1, 0) and t = 2g.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+import votecert.numerics as nx
+from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
+from votecert.bounds.dirichlet.losses import sampled_margin_loss, sampled_objective
+from votecert.bounds.dirichlet.search import CONCENTRATION, CONCENTRATIONS, Summary, best_concentration, zoom
+from votecert.bounds.kinds import SAMPLED, Kind, Real, RowShare
+from votecert.bounds.margins import OverMargins, margin_errors
+from votecert.bounds.pac_bayes import dirichlet_divergence, seeger_constant
+from votecert.numerics.arithmetic import Arithmetic
+from votecert.rows.ballots import Ballots
+
+LossAndPenalty = Callable[[Floats, Floats, slice], tuple[Floats, Floats]]
+"""From a column of K, a row of margins and their places: the mean loss and what is added outside."""
+
+
+def rough_complexity(
+    ballots: Ballots, weights: Floats, delta: float, prior: Floats | None
+) -> Callable[[Floats], Floats]:
+    """``(D + log(2 sqrt(m) / delta)) / m`` as a function of K, for searching."""
+    m = ballots.n_rows
+    constant = math.log(2 * math.sqrt(m) / delta)
+    return lambda K: np.asarray((dirichlet_divergence(weights, K, prior) + constant) / m)
+
+
+def dirichlet_complexity(ar: Arithmetic, terms: Terms, share: Any) -> tuple[Any, Any]:
+    """D and ``(D + log(2 sqrt(m) / share)) / m``."""
+    K = terms.choice["concentration"]
+    kl = ar.dirichlet_kl([K * w for w in terms.weights], terms.dirichlet_prior)
+    return kl, (kl + seeger_constant(ar, terms.n_rows, share)) / terms.n_rows
+
+
+@dataclass(frozen=True)
+class FactorTwo(Bound):
+    """Factor-two bound of a vote drawn from a Dirichlet distribution.
+
+    Notes
+    -----
+    ``L_0(theta) <= 2 klinv(mean I_{1/2}(K v_y, K (1 - v_y)), (D + log(2 sqrt(m) / delta)) / m)`` for all
+    theta and K at once (Zantedeschi et al., 2021): where the vote errs, a sampled vote errs with
+    probability at least 1/2.
+    """
+
+    id: ClassVar[str] = "f2"
+    title: ClassVar[str] = "Dirichlet factor two"
+    references: ClassVar[tuple[str, ...]] = ("zantedeschi2021",)
+    differentiable: ClassVar[bool] = True
+    posterior: ClassVar[str | None] = "dirichlet"
+    choices: ClassVar[Mapping[str, Kind]] = {"concentration": CONCENTRATION}
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        summary = Summary.of(ballots, weights)
+        complexity = rough_complexity(ballots, weights, delta, prior)
+        return {
+            "concentration": best_concentration(
+                lambda K: nx.kl_inverse_upper(summary.sampled_loss(K, 0.0), complexity(K))
+            )
+        }
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        return {"empirical": sampled_margin_loss(ballots, weights, choice["concentration"], 0.0)}
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        kl, complexity = dirichlet_complexity(ar, terms, ar.number(terms.delta))
+        empirical = ar.number(terms.statistics["empirical"])
+        risk = 2 * ar.kl_inverse_upper(empirical, complexity)
+        return Value(risk, {"kl": kl, "complexity": complexity, "empirical": empirical})
+
+    def objective(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
+    ) -> Objective:
+        half = sampled_objective(ballots, weights, choice["concentration"], 0.0, delta, prior)
+        return Objective(2 * half.value, 2 * half.d_weights, 2 * half.d_log_concentration)
+
+
+@dataclass(frozen=True)
+class DirichletOverMargins(OverMargins):
+    """A Dirichlet bound for one fixed margin and every K, made uniform over a grid of margins.
+
+    Parameters
+    ----------
+    margins : tuple of float
+        As for :class:`OverMargins`.
+    concentrations : tuple of float
+        Range in which K is searched. Free of charge: the theorems hold for every K at once.
+    """
+
+    concentrations: tuple[float, float] = CONCENTRATIONS
+
+    posterior: ClassVar[str | None] = "dirichlet"
+    choices: ClassVar[Mapping[str, Kind]] = {"concentration": CONCENTRATION, "margin": Real(0, 0.5)}
+
+    def in_paper_search(self) -> Self:
+        return replace(super().in_paper_search(), concentrations=(1.0, 2.0**16))
+
+    @abstractmethod
+    def searched(self, ballots: Ballots, weights: Floats) -> LossAndPenalty:
+        """Mean loss and penalty in float64, to be searched."""
+
+    @abstractmethod
+    def proved(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
+        """Mean loss and penalty in the given arithmetic, rounded up, and a number worth reading."""
+
+    def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
+        margins, loss_and_penalty = np.array(self.margins), self.searched(ballots, weights)
+        complexity = rough_complexity(ballots, weights, self.share(delta), prior)
+
+        def values(K: Floats, chosen: slice = slice(None)) -> Floats:
+            loss, penalty = loss_and_penalty(K[:, None], margins[chosen], chosen)
+            return nx.kl_inverse_upper(loss, np.broadcast_to(complexity(K)[:, None], loss.shape)) + penalty
+
+        return zoom(values, self.margins, self.concentrations)
+
+    def formula(self, ar: Arithmetic, terms: Terms) -> Value:
+        kl, complexity = dirichlet_complexity(ar, terms, ar.number(terms.delta) / len(self.margins))
+        loss, penalty, shown = self.proved(ar, terms)
+        risk = ar.kl_inverse_upper(loss, complexity) + penalty
+        return Value(risk, {"kl": kl, "complexity": complexity, **shown, "penalty": penalty})
+
+
+@dataclass(frozen=True)
+class DirichletMargin(DirichletOverMargins):
+    """The paper's main theorem, corrected.
+
+    Notes
+    -----
+    ``L_0(theta) <= klinv(q, (D + log(2 sqrt(m) / delta)) / m) + e_out`` for one margin g and all theta
+    and K at once, where
+
+    * two classes: ``e_out = tau_K(g/2)``, and a row costs 1 if ``M <= g``, else at most
+      ``I_{1/2+g/2}(K (1/2 + g), K (1/2 - g))``;
+    * more classes: with ``e = e_out = exp(-(K + 1) g^2 / 2)`` a row costs 1 if ``M <= g``, else at most
+      ``(c - 1) e`` if ``W >= 1/2 - g``, else at most ``e``;
+
+    and q is the mean cost.
+    """
+
+    id: ClassVar[str] = "dirichlet-margin"
+    title: ClassVar[str] = "Dirichlet margin (corrected)"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "marchal2017")
+    statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare(), "weight_error": RowShare()}
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if terms.statistics["weight_error"] < terms.statistics["margin_error"]:
+            raise ValueError("Every row with a small margin has much wrong weight, and not the other way.")
+
+    def searched(self, ballots: Ballots, weights: Floats) -> LossAndPenalty:
+        errors = self.row_errors(ballots, weights, np.array(self.margins))
+
+        def loss_and_penalty(K: Floats, g: Floats, chosen: slice) -> tuple[Floats, Floats]:
+            inside, outside = self.penalties(K, g, ballots.n_outputs)
+            return np.minimum(1, self.mean_cost(errors[:, chosen], inside)), outside
+
+        return loss_and_penalty
+
+    def row_errors(self, ballots: Ballots, weights: Floats, margins: Floats) -> Floats:
+        """Shares of rows with M <= g and with W >= 1/2 - g, stacked."""
+        by_margin = margin_errors(ballots, weights, margins)
+        if ballots.n_outputs == 2:
+            return np.stack([by_margin, by_margin])
+        wrong = ballots.wrong_weight(weights)
+        order = np.argsort(wrong)
+        below = np.concatenate(([0], np.cumsum(ballots.counts[order])))
+        start = np.searchsorted(wrong[order], 0.5 - margins - MARGIN_SLACK, side="left")
+        by_weight = (ballots.n_rows - below[start]) / ballots.n_rows
+        return np.stack([by_margin, np.maximum(by_margin, by_weight)])
+
+    def penalties(self, K: Floats, g: Floats, n_outputs: int) -> tuple[list[Floats], Floats]:
+        """What a row costs (few right votes, many right votes) and what is added outside, in float64."""
+        if n_outputs == 2:
+            inside = nx.beta_cdf(0.5 + g / 2, K * (0.5 + g), K * (0.5 - g))
+            return [inside, inside], nx.dirichlet_tail(K, g / 2)
+        e = np.exp(-(K + 1) * g**2 / 2)
+        return [np.minimum(1, (n_outputs - 1) * e), e], e
+
+    @staticmethod
+    def mean_cost(errors: Any, inside: Any) -> Any:
+        """Mean cost of a row from the two shares of rows and the two costs."""
+        return errors[0] + (errors[1] - errors[0]) * inside[0] + (1 - errors[1]) * inside[1]
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        errors = self.row_errors(ballots, weights, np.array([choice["margin"]]))
+        return {"margin_error": float(errors[0, 0]), "weight_error": float(errors[1, 0])}
+
+    def exact_penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
+        """The penalties of :meth:`penalties` in the given arithmetic, rounded up."""
+        K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
+        if terms.n_outputs == 2:
+            half = ar.number(0.5)
+            inside = ar.beta_cdf_up(half + g / 2, K * (half + g), K * (half - g))
+            return [inside, inside], 1 - ar.beta_cdf_down(half + g / 2, K / 2, K / 2)
+        e = ar.exp(-(K + 1) * g * g / 2)
+        return [min(1, (terms.n_outputs - 1) * e), e], e
+
+    def proved(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
+        errors = [ar.number(terms.statistics[name]) for name in ("margin_error", "weight_error")]
+        inside, outside = self.exact_penalties(ar, terms)
+        return min(1, self.mean_cost(errors, inside)), outside, {"margin_error": errors[0]}
+
+
+@dataclass(frozen=True)
+class DirichletMarginPublished(DirichletMargin):
+    """The paper's main theorem as printed. **Not a guarantee**: its lemma is false.
+
+    Notes
+    -----
+    ``klinv(Lhat_g + e, (D + log(2 sqrt(m) / delta)) / m) + e`` with ``e = exp(-(K + 1) g^2)``, in exact
+    arithmetic. The exponent lacks a factor 1/2 (see the module's notes).
+    """
+
+    id: ClassVar[str] = "dirichlet-margin-published"
+    title: ClassVar[str] = "Dirichlet margin, as printed (not valid)"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
+    is_guarantee: ClassVar[bool] = False
+    caveat: ClassVar[str | None] = "The printed lemma is false: its exponent is too large by a factor of two."
+
+    def penalties(self, K: Floats, g: Floats, n_outputs: int) -> tuple[list[Floats], Floats]:
+        e = np.exp(-(K + 1) * g**2)
+        return [e, e], e
+
+    @staticmethod
+    def mean_cost(errors: Any, inside: Any) -> Any:
+        return errors[0] + inside[0]
+
+    def exact_penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
+        K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
+        e = ar.exp(-(K + 1) * g * g)
+        return [e, e], e
+
+
+@dataclass(frozen=True)
+class DirichletStochastic(DirichletOverMargins):
+    """The paper's bound for optimisation, corrected.
+
+    Notes
+    -----
+    ``L_0(theta) <= klinv(mean I_{1/2+g}(K v_y, K (1 - v_y)), (D + log(2 sqrt(m) / delta)) / m) + e`` with
+    ``e = tau_K(g)`` for two classes and ``exp(-2 (K + 1) g^2)`` for more.
+    """
+
+    id: ClassVar[str] = "dirichlet-stochastic"
+    title: ClassVar[str] = "Dirichlet stochastic margin (corrected)"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "marchal2017")
+    differentiable: ClassVar[bool] = True
+    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
+
+    exponent: ClassVar[float] = 2.0
+
+    def uses_beta_tail(self, n_outputs: int) -> bool:
+        """Whether the de-randomisation term is the exact Beta tail."""
+        return n_outputs == 2
+
+    def searched(self, ballots: Ballots, weights: Floats) -> LossAndPenalty:
+        summary = Summary.of(ballots, weights)
+
+        def loss_and_penalty(K: Floats, g: Floats, chosen: slice) -> tuple[Floats, Floats]:
+            if self.uses_beta_tail(ballots.n_outputs):
+                return summary.sampled_loss(K, g), nx.dirichlet_tail(K, g)
+            return summary.sampled_loss(K, g), np.exp(-self.exponent * (K + 1) * g**2)
+
+        return loss_and_penalty
+
+    def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
+        K, margin = choice["concentration"], choice["margin"]
+        return {"empirical": sampled_margin_loss(ballots, weights, K, margin)}
+
+    def proved(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
+        K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
+        empirical = ar.number(terms.statistics["empirical"])
+        if self.uses_beta_tail(terms.n_outputs):
+            penalty = 1 - ar.beta_cdf_down(ar.number(0.5) + g, K / 2, K / 2)
+        else:
+            penalty = ar.exp(-self.exponent * (K + 1) * g * g)
+        return empirical, penalty, {"empirical": empirical}
+
+    def objective(
+        self, ballots: Ballots, weights: Floats, choice: Choice, delta: float, prior: Floats | None = None
+    ) -> Objective:
+        K, g = choice["concentration"], choice["margin"]
+        inner = sampled_objective(ballots, weights, K, g, self.share(delta), prior)
+        if self.uses_beta_tail(ballots.n_outputs):
+            cdf, _, d_a, d_b = nx.beta_cdf_gradient(0.5 + g, K / 2, K / 2)
+            penalty, slope = 1 - float(cdf), -K / 2 * float(d_a + d_b)
+        else:
+            penalty = math.exp(-self.exponent * (K + 1) * g**2)
+            slope = -self.exponent * K * g**2 * penalty
+        return Objective(inner.value + penalty, inner.d_weights, inner.d_log_concentration + slope)
+
+
+@dataclass(frozen=True)
+class DirichletStochasticPublished(DirichletStochastic):
+    """The paper's bound for optimisation as printed. **Not a guarantee**: refuted by two voters.
+
+    Notes
+    -----
+    As :class:`DirichletStochastic` with ``e = exp(-4 (K + 1) g^2)``. With one voter always right, one always
+    wrong, equal weights, K = 1000, g = 0.04, m = 10000 and delta = 0.05 it says 0.9986 on every sample,
+    while the vote is always wrong.
+    """
+
+    id: ClassVar[str] = "dirichlet-stochastic-published"
+    title: ClassVar[str] = "Dirichlet stochastic margin, as printed (not valid)"
+    references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
+    is_guarantee: ClassVar[bool] = False
+    caveat: ClassVar[str | None] = "Refuted by two voters, one always right and one always wrong."
+
+    exponent: ClassVar[float] = 4.0
+
+    def uses_beta_tail(self, n_outputs: int) -> bool:
+        return False
