@@ -712,8 +712,8 @@ MUTANTS = (
     ),
     Mutant(
         "rows/predictor.py",
-        "return winners(self._count(votes), self.fallback)",
-        "return winners(self._count(votes))",
+        "np.maximum(winners(totals, self.fallback), 0)",
+        "np.maximum(winners(totals), 0)",
         "predictions do not use the certified fallback",
         PREDICTOR,
     ),
