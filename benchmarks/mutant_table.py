@@ -712,8 +712,8 @@ MUTANTS = (
     ),
     Mutant(
         "rows/predictor.py",
-        "np.maximum(winners(totals, self.fallback), 0)",
-        "np.maximum(winners(totals), 0)",
+        "else winners(totals, self.fallback)",
+        "else winners(totals)",
         "predictions do not use the certified fallback",
         PREDICTOR,
     ),
@@ -726,8 +726,8 @@ MUTANTS = (
     ),
     Mutant(
         "rows/scores.py",
-        "(totals.argmax(axis=1) != self.labels) | tied(totals)",
-        "totals.argmax(axis=1) != self.labels",
+        "np.where(tied(totals), -1, totals.argmax(axis=1))",
+        "totals.argmax(axis=1)",
         "soft votes that are tied count as right",
         PREDICTOR,
     ),
