@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def test_nobody_is_better_without_evidence():
     y, first, second = pair(np.random.default_rng(1), 200, first=0.05, second=0.06)
     found = vc.difference(y, first, second)
     assert found.better is None
-    assert "nobody can say which is better" in found.statement
+    assert "which is better is open" in found.statement
     same = vc.difference(y, first, first)
     assert same.lower < 0 == same.estimate < same.upper
 
@@ -69,7 +70,7 @@ def test_missing_answers_are_errors_and_tables_are_read():
 @pytest.mark.parametrize("clustered", [False, True])
 def test_the_interval_misses_no_more_often_than_allowed(clustered):
     """Errors of clusters are tied to one another; the truth is known by how they are drawn."""
-    rng, delta, draws, missed = np.random.default_rng(3), 0.2, 600, 0
+    rng, delta, draws, missed = np.random.default_rng(3), 0.2, 300, 0
     for _ in range(draws):
         if clustered:  # in half of the clusters the first errs on every row, in a tenth the second does
             bad = rng.choice([1, -1, 0], size=12, p=[0.5, 0.1, 0.4])
@@ -121,10 +122,8 @@ def test_json_comes_back_and_forgeries_are_refused():
     ):
         text = {**content, **forged}
         text["digest"] = digest(text)
-        try:
+        with suppress(ValueError):
             assert not vc.Difference.from_json(json.dumps(text)).verify(), forged
-        except ValueError:
-            pass
     with pytest.raises(ValueError, match="not a difference"):
         vc.Difference.from_json("{}")
 

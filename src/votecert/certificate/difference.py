@@ -71,8 +71,8 @@ class Difference(Record):
         held = f"With confidence {confidence(self.delta)}"
         if self.better is None:
             return (
-                f"{held}, the error of {self.first} on {new} is at most {percent(-self.lower)} lower and at most "
-                f"{percent(self.upper)} higher than that of {self.second}: nobody can say which is better."
+                f"{held}, the error of {self.first} on {new} is at most {percent(-self.lower)} lower and at "
+                f"most {percent(self.upper)} higher than that of {self.second}: which is better is open."
             )
         least, most = sorted((abs(self.lower), abs(self.upper)))
         winner, loser = self.first, self.second

@@ -1,6 +1,7 @@
 """Certificates as JSON: a schema version, plain values, and a digest over all of them.
 
 Version 1 of the schema stored the predictor beside what it follows from; it is still read, if both agree.
+Version 3 has votes with a table, which readers of version 2 would not understand.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from votecert.certificate.record import (
 
 __all__ = ["as_dict", "digest", "from_json", "to_json"]
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the layout that is written."""
 
-READABLE = (1, 2)
+READABLE = (1, 2, 3)
 """Versions that are read. Others are refused."""
 
 PROSE = ("statement", "assumptions")
@@ -107,9 +108,9 @@ def _is_intact(certificate: Certificate, content: dict[str, Any]) -> bool:
         return False
     if certificate.problem_with_terms():
         return True  # as far as anybody can say: verification refuses it for that
-    known = as_dict(certificate)
-    if content["votecert_certificate"] == 1:
-        known = {"votecert_certificate": 1, **_as_schema_1(certificate)}
+    schema = content["votecert_certificate"]
+    known = _as_schema_1(certificate) if schema == 1 else as_dict(certificate)
+    known["votecert_certificate"] = schema
     if not certificate.own_words:
         known |= {name: content[name] for name in (*PROSE, "votecert_version") if name in content}
     return digest(content) == digest(known)
@@ -131,4 +132,5 @@ def _as_schema_1(certificate: Certificate) -> dict[str, Any]:
     choice = content["terms"]["choice"]
     if not certificate.method.counts_errors:
         choice.pop("fallback", None)
-    return {"is_guarantee": certificate.is_guarantee, **content, "predictor": plain(asdict(vote))}
+    predictor = {name: value for name, value in asdict(vote).items() if name != "table"}
+    return {"is_guarantee": certificate.is_guarantee, **content, "predictor": plain(predictor)}

@@ -42,7 +42,7 @@ def read_object(text: str, marker: str, readable: tuple[int, ...], what: str) ->
     if content[marker] not in readable or isinstance(content[marker], bool):
         raise ValueError(
             f"The {what} has schema version {content[marker]!r}; "
-            f"this votecert reads version {' and '.join(map(str, readable))}. Install a version that matches."
+            f"this votecert reads versions {', '.join(map(str, readable))}. Install one that matches."
         )
     return content
 
@@ -61,7 +61,7 @@ def _not_finite(name: str) -> Never:
 
 def as_tuple(value: Any) -> Any:
     """Lists back to tuples, so that what is read from JSON equals what it was made from."""
-    return tuple(as_tuple(item) for item in value) if isinstance(value, list) else value
+    return tuple(map(as_tuple, value)) if isinstance(value, list | tuple) else value
 
 
 def this_version() -> str:

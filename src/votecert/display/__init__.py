@@ -6,4 +6,10 @@ from votecert.display.difference import DifferenceDisplay
 from votecert.display.margins import MarginDisplay
 from votecert.display.weights import WeightsDisplay
 
-__all__ = ["BoundComparisonDisplay", "CertificateCurveDisplay", "DifferenceDisplay", "MarginDisplay", "WeightsDisplay"]
+__all__ = [
+    "BoundComparisonDisplay",
+    "CertificateCurveDisplay",
+    "DifferenceDisplay",
+    "MarginDisplay",
+    "WeightsDisplay",
+]

@@ -68,7 +68,7 @@ def bounded_mean_upper(
     >>> round(bounded_mean_upper([0.05, 0.15], [50, 50], math.log(0.05)), 3)
     0.15
     >>> round(float(kl_inverse_upper(0.1, -math.log(0.05) / 100)), 3)
-    0.191
+    0.189
     """
     loss, count = floats([float(x) for x in losses]), floats(counts)
     size = np.ones_like(loss) if sizes is None else floats([float(x) for x in sizes])
