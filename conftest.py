@@ -54,3 +54,11 @@ def missing_packages(error: BaseException | None) -> Iterator[str]:
         if isinstance(error, ImportError) and package in EXTRAS and find_spec(package) is None:
             yield package
         error = error.__cause__ or error.__context__
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Neighbours share fixtures: each process starts with a half of the tests, and takes from a slower one."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
