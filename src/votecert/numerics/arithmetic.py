@@ -18,6 +18,7 @@ import numpy as np
 
 from votecert.numerics.beta import beta_cdf
 from votecert.numerics.binomial import binomial_tail, clopper_pearson_upper, log_binomial_coefficient
+from votecert.numerics.bounded import bounded_mean_upper
 from votecert.numerics.divergences import categorical_kl, dirichlet_kl
 from votecert.numerics.kl import kl_inverse_lower, kl_inverse_upper
 from votecert.numerics.maurer import log_maurer
@@ -79,6 +80,15 @@ class Arithmetic(Protocol):
     def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> Number:
         """Return the largest ``p`` with ``log P(Bin(m, p) <= k) >= log_delta``."""
 
+    def bounded_mean_upper(
+        self,
+        losses: Sequence[Number],
+        counts: Sequence[int],
+        log_level: Number,
+        sizes: Sequence[Number] | None = None,
+    ) -> Number:
+        """Return an upper limit on the mean of losses in [0, 1]; losses and sizes may be fractions."""
+
 
 class _Outward:
     """Double precision, rounded up (functions named ``lower`` or ``down``: rounded down)."""
@@ -130,6 +140,15 @@ class _Outward:
 
     def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> float:
         return float(clopper_pearson_upper(k, m, log_delta))
+
+    def bounded_mean_upper(
+        self,
+        losses: Sequence[Number],
+        counts: Sequence[int],
+        log_level: Number,
+        sizes: Sequence[Number] | None = None,
+    ) -> float:
+        return bounded_mean_upper(losses, counts, log_level, sizes)
 
 
 OUTWARD: Arithmetic = _Outward()
