@@ -58,7 +58,7 @@ def missing_packages(error: BaseException | None) -> Iterator[str]:
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Neighbours share fixtures: each process starts with its part of the tests, and takes from slower ones."""
+    """Neighbours share fixtures: each process starts with its part of the tests, then takes from others."""
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
