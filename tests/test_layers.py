@@ -22,6 +22,8 @@ FLUENT = {
     ("votecert.certificate.table", "votecert.report.notebook"),
     ("votecert.certificate.certificate", "votecert.certificate.json"),
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
+    ("votecert.certificate.triage.record", "votecert.certificate.triage.verify"),
+    ("votecert.certificate.triage.record", "votecert.report.triage"),
 }
 """Imports inside functions that point back: a certificate's own methods that write, check and show it."""
 

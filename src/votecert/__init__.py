@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from votecert.certificate.difference import Difference as Difference
     from votecert.certificate.difference import difference as difference
     from votecert.certificate.out_of_bag import certify_oob as certify_oob
+    from votecert.certificate.triage import Triage as Triage
+    from votecert.certificate.triage import triage as triage
     from votecert.classifier.estimator import CertifiedVotingClassifier as CertifiedVotingClassifier
     from votecert.display import BoundComparisonDisplay as BoundComparisonDisplay
     from votecert.display import CertificateCurveDisplay as CertificateCurveDisplay
