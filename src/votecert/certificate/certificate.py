@@ -105,8 +105,32 @@ class Certificate:
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
-        """Weights of the voters in the certified vote, summing to one."""
+        """Weights of the voters in the certified vote, summing to one.
+
+        If each answer of a voter has votes of its own, see :attr:`table`, its weight is its influence: half
+        of what another answer can change in the lead of one class over another, at most.
+        """
         return self.predictor.weights
+
+    @property
+    def table(self) -> dict[str, dict[Any, dict[Any, float]]] | None:
+        """What each answer is worth: ``table[voter][answer][label]``; None if a vote is worth its weight.
+
+        The label with the largest sum over the voters and :attr:`offsets` wins. None stands for no answer;
+        an answer that is not there is worth nothing. On the scale of :attr:`weights`.
+        """
+        vote = self.predictor
+        if vote.table is None:
+            return None
+        names = self.voters or [f"voter {place + 1}" for place in range(len(vote.votes))]
+        votes, answers = vote.numbers / max(1, sum(vote.votes)), (*self.classes, None)
+        return {
+            name: {
+                answer: dict(zip(self.classes, worth, strict=True))
+                for answer, worth in zip(answers, rows, strict=False)
+            }
+            for name, rows in zip(names, votes.tolist(), strict=True)
+        }
 
     @property
     def offsets(self) -> npt.NDArray[np.float64]:
@@ -276,4 +300,10 @@ def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> We
         classes=classes,
         kind=kind,
         fallback=choice.get("fallback"),
+        table=as_tuple(choice.get("table")),
     )
+
+
+def as_tuple(value: Any) -> Any:
+    """Lists as tuples, however deep."""
+    return tuple(map(as_tuple, value)) if isinstance(value, list | tuple) else value

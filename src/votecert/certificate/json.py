@@ -1,6 +1,7 @@
 """Certificates as JSON: a schema version, plain values, and a digest over all of them.
 
 Version 1 of the schema stored the predictor beside what it follows from; it is still read, if both agree.
+Version 3 has votes with a table, which readers of version 2 would not understand.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from typing import Any, Never, TypeVar, cast
 
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Terms
-from votecert.certificate.certificate import Certificate
+from votecert.certificate.certificate import Certificate, as_tuple
 from votecert.certificate.checks import problem_with_fields
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the layout that is written."""
 
-READABLE = (1, 2)
+READABLE = (1, 2, 3)
 """Versions that are read. Others are refused."""
 
 PROSE = ("statement", "assumptions")
@@ -89,7 +90,7 @@ def from_json(kind: type[C], text: str) -> C:
     if content["votecert_certificate"] not in READABLE or isinstance(content["votecert_certificate"], bool):
         raise ValueError(
             f"The certificate has schema version {content['votecert_certificate']!r}; "
-            f"this votecert reads version {' and '.join(map(str, READABLE))}. Install a version that matches."
+            f"this votecert reads versions {', '.join(map(str, READABLE))}. Install one that matches."
         )
     try:
         return _build(kind, content)
@@ -120,13 +121,13 @@ def _build(kind: type[C], content: dict[str, Any]) -> C:
     if fields["bound"] not in BOUNDS:
         raise ValueError(f"The certificate names an unknown bound, {fields['bound']!r}.")
     terms = dict(fields["terms"])
-    terms["weights"] = _tuple(terms["weights"])
-    terms["prior"] = _tuple(terms["prior"])
+    terms["weights"] = as_tuple(terms["weights"])
+    terms["prior"] = as_tuple(terms["prior"])
     fields["terms"] = Terms(**terms)
-    fields["options"] = {name: _tuple(value) for name, value in fields["options"].items()}
+    fields["options"] = {name: as_tuple(value) for name, value in fields["options"].items()}
     infinite = {word: float(constant) for constant, word in INFINITE.items()}
     fields["details"] = {name: infinite.get(value, value) for name, value in fields["details"].items()}
-    certificate = kind(**{name: _tuple(value) for name, value in fields.items()})
+    certificate = kind(**{name: as_tuple(value) for name, value in fields.items()})
     if problem := problem_with_fields(certificate):
         raise ValueError(f"The certificate has a field of the wrong kind: {problem}")
     own_words = not first and content.get("votecert_version") == _version()
@@ -144,9 +145,9 @@ def _is_intact(certificate: Certificate, content: dict[str, Any]) -> bool:
         return False
     if certificate.problem_with_terms():
         return True  # as far as anybody can say: verification refuses it for that
-    known = as_dict(certificate)
-    if content["votecert_certificate"] == 1:
-        known = {"votecert_certificate": 1, **_as_schema_1(certificate)}
+    schema = content["votecert_certificate"]
+    known = _as_schema_1(certificate) if schema == 1 else as_dict(certificate)
+    known["votecert_certificate"] = schema
     if not certificate.own_words:
         known |= {name: content[name] for name in (*PROSE, "votecert_version") if name in content}
     return digest(content) == digest(known)
@@ -174,9 +175,5 @@ def _as_schema_1(certificate: Certificate) -> dict[str, Any]:
     choice = content["terms"]["choice"]
     if not certificate.method.counts_errors:
         choice.pop("fallback", None)
-    return {"is_guarantee": certificate.is_guarantee, **content, "predictor": _plain(asdict(vote))}
-
-
-def _tuple(value: Any) -> Any:
-    """Lists back to tuples, so that a bound read from JSON equals the one it was made from."""
-    return tuple(_tuple(item) for item in value) if isinstance(value, list) else value
+    predictor = {name: value for name, value in asdict(vote).items() if name != "table"}
+    return {"is_guarantee": certificate.is_guarantee, **content, "predictor": _plain(predictor)}

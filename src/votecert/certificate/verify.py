@@ -170,8 +170,8 @@ def _recount(certificate: Certificate, rows: Ballots) -> list[str]:
         if not method.statistics[name].agrees(value, counted[name])
     ]
     for name, number, told in (
-        ("errs", rows.errors(vote.votes, vote.offsets, vote.fallback), certificate.errors),
-        ("is tied", rows.ties(vote.votes, vote.offsets), certificate.ties),
+        ("errs", rows.errors(vote.numbers, vote.offsets, vote.fallback), certificate.errors),
+        ("is tied", rows.ties(vote.numbers, vote.offsets), certificate.ties),
     ):
         if number != told:
             problems.append(f"The predictor {name} on {number} of these rows, not on {told}.")
