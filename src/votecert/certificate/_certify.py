@@ -186,9 +186,11 @@ def compare(
 
     Parameters
     ----------
-    votes, y, weights, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters, validate
+    votes, y, weights, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters
         As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam"; the other bounds
         are about the vote with these weights, without the offsets that "occam" may add.
+    validate : bool, default=True
+        As for :func:`certify`.
     bounds : iterable of ids or bounds, optional
         Which bounds; all registered ones that cover the problem by default.
     simultaneous : bool, default=False

@@ -67,7 +67,7 @@ class Certificate:
     abstention_declared : bool
         Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
     notes : tuple of str
-        What to think twice about in the rows: a voter who is always right, copies, labels that are never true.
+        What to think twice about in the rows: a voter who is always right, copies, labels never true.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     own_words : bool

@@ -23,13 +23,11 @@ FEW = 10
 MANY_ROWS = 20
 """On so many rows a voter who never says a true label is none."""
 
-JUDGES = frozenset(
-    "judge judges judge_id worker worker_id workerid annotator annotator_id rater rater_id coder labeler "
-    "labeller completed_by model model_name user user_id lf".split()
+JUDGES = re.compile(
+    r"(judge|worker|annotator|rater|coder|labell?er|user|model|lf)([_ ]?(id|name))?|completed_by"
 )
-ITEMS = frozenset(
-    "item item_id id index idx row row_id example example_id task task_id question question_id orig_id uid "
-    "uuid case case_id sample sample_id document doc_id prompt_id".split()
+ITEMS = re.compile(
+    r"(item|row|example|task|question|case|sample|doc|document|prompt)?[_ ]?id|item|index|idx|task"
 )
 VOTES = ("vote", "label", "answer", "response", "value", "verdict", "rating", "prediction", "choice")
 TRUTHS = ("gold", "truth", "y", "true_label", "gold_label", "target", "ground_truth", "expert", "label")
@@ -93,10 +91,10 @@ def likely_options(names: Sequence[str]) -> str:
     >>> likely_options(["ann", "bob"])
     ''
     """
-    known = {name.strip().lower(): name.strip() for name in reversed(names)}
+    known = {name.strip().lower(): name.strip() for name in names if name.strip()}
 
-    def first(wanted: Sequence[str] | frozenset[str], *but: str | None) -> str | None:
-        return next((known[name] for name in known if name in wanted and known[name] not in but), None)
+    def first(wanted: re.Pattern[str]) -> str | None:
+        return next((known[name] for name in known if wanted.fullmatch(name)), None)
 
     def best(wanted: Sequence[str], *but: str | None) -> str | None:
         return next((known[name] for name in wanted if name in known and known[name] not in but), None)
@@ -139,10 +137,10 @@ def _problems(named: _Named) -> Iterator[str]:
     for place, name in enumerate(voters or ()):
         if not name.strip() or name.startswith("Unnamed:"):
             yield (
-                f"The column at position {place} has no name: such a column is mostly an index that was saved "
-                f"along with the table. {named.left_out(place)}"
+                f"The column at position {place} has no name: mostly that is an index that was saved along "
+                f"with the table. {named.left_out(place)}"
             )
-        if n >= MANY_ROWS and name.strip().lower() in JUDGES and not named.says_truth(place):
+        if n >= MANY_ROWS and JUDGES.fullmatch(name.strip().lower()) and not named.says_truth(place):
             options = likely_options(voters or ())
             how = f"Say which column is what: {options}." if "vote=" in options else ""
             yield (
@@ -270,14 +268,15 @@ def _repetitions(rows: Ballots) -> Iterator[str]:
 
     However likely each pattern is, the number of times that it occurs is nearly a Poisson variable, so that
     the numbers :math:`f_1, f_2, f_3` of patterns that occur once, twice and three times have
-    :math:`(2f_2)^2\le f_1\cdot 6f_3` on average (Cauchy and Schwarz). Rows that were copied break this.
+    :math:`(2f_2)^2\le f_1\cdot 6f_3` on average (Cauchy and Schwarz). Rows that were copied break this, by
+    more than the three or four standard deviations that are allowed for.
     """
     counts = rows.counts
     once, twice, thrice = (int(np.count_nonzero(counts == times)) for times in (1, 2, 3))
     times = int(np.gcd.reduce(counts)) if len(counts) >= MANY_ROWS else 1
     if times > 1:
-        yield f"Every row is there {times} times or a multiple of it. Were rows copied? Copies certify nothing."
-    elif twice >= MANY_ROWS and twice > 4 * np.sqrt(1.5 * (once + 1) * (thrice + 1)):
+        yield f"Every row is there {times} times, or a multiple. Were rows copied? Copies certify nothing."
+    elif twice - 4 * twice**0.5 > (1.5 * once * (thrice + 3 * (thrice + 1) ** 0.5)) ** 0.5:
         yield (
             f"{twice} rows are there exactly twice and {once} once, more than chance explains. Were rows "
             "copied? Copies certify nothing."
@@ -288,9 +287,9 @@ def _repetitions(rows: Ballots) -> Iterator[str]:
     together = int(np.count_nonzero(order[1:] == order[:-1]))
     of_label = np.bincount(rows.labels, weights=counts, minlength=rows.n_classes)[rows.labels]
     by_chance = float((counts * (counts - 1) / np.maximum(of_label, 1)).sum())  # even if sorted by label
-    if together > 3 * by_chance + MANY_ROWS:
+    if together > 1.5 * by_chance + 10 * by_chance**0.5 + MANY_ROWS:
         yield (
-            f"{together} rows have the same votes as the row before, and chance explains {by_chance:.0f}. Are "
+            f"{together} rows have the same votes as the row before; chance explains {by_chance:.0f}. Are "
             "they about the same items? Rows of one item are not independent."
         )
 

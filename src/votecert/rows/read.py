@@ -99,9 +99,10 @@ def _checked(rows: Ballots, votes: Any) -> Ballots:
 
 
 def _refuse_other_index(votes: Any, y: Any) -> None:
-    """Tables of pandas name their rows: labels of other rows, or in another order, are never taken as they come."""
-    indices = [getattr(data, "index", None) for data in (votes, y)]
-    if all(hasattr(index, "equals") for index in indices) and not indices[0].equals(indices[1]):  # type: ignore[union-attr]
+    """Tables of pandas name their rows: labels are never taken by position where the names differ."""
+    rows: Any = getattr(votes, "index", None)
+    labels: Any = getattr(y, "index", None)
+    if hasattr(rows, "equals") and hasattr(labels, "equals") and not rows.equals(labels):
         raise ValueError(
             "The index of y is not that of the votes. If they belong together by index, give "
             "y.loc[votes.index]; if by position, y.to_numpy()."
