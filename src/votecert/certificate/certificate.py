@@ -13,6 +13,7 @@ import numpy.typing as npt
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound, Origin, Terms
 from votecert.certificate import words
+from votecert.certificate.record import as_tuple
 from votecert.certificate.text import percent
 from votecert.references import bibtex
 from votecert.rows.predictor import WeightedVote, scaled_votes
@@ -302,8 +303,3 @@ def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> We
         fallback=choice.get("fallback"),
         table=as_tuple(choice.get("table")),
     )
-
-
-def as_tuple(value: Any) -> Any:
-    """Lists as tuples, however deep."""
-    return tuple(map(as_tuple, value)) if isinstance(value, list | tuple) else value

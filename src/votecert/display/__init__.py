@@ -2,7 +2,14 @@
 
 from votecert.display.comparison import BoundComparisonDisplay
 from votecert.display.curve import CertificateCurveDisplay
+from votecert.display.difference import DifferenceDisplay
 from votecert.display.margins import MarginDisplay
 from votecert.display.weights import WeightsDisplay
 
-__all__ = ["BoundComparisonDisplay", "CertificateCurveDisplay", "MarginDisplay", "WeightsDisplay"]
+__all__ = [
+    "BoundComparisonDisplay",
+    "CertificateCurveDisplay",
+    "DifferenceDisplay",
+    "MarginDisplay",
+    "WeightsDisplay",
+]
