@@ -7,7 +7,7 @@ voters that vote for class k, ``v_y`` that of the true class, ``W`` the wrong-vo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
