@@ -23,7 +23,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from votecert.voters.panels import TREES, Member, Panel, SingleVoter
+from votecert.voters.members import TREES, SingleVoter
+from votecert.voters.panels import Member, Panel
 
 Bag = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
