@@ -95,10 +95,10 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[Floats, Boo
             f"The certificate is about {certificate.terms.n_voters} voters, these rows have {rows.n_voters}."
         )
     if isinstance(rows, Scores):
-        totals = soft_totals(rows.values, vote.votes, vote.offsets)
+        totals = soft_totals(rows.values, vote.numbers, vote.offsets)
         wrong = (totals.argmax(axis=1) != rows.labels) | tied(totals)
     else:
-        counted = rows.vote_totals(vote.votes, vote.offsets)
+        counted = rows.vote_totals(vote.numbers, vote.offsets)
         wrong = winners(counted, vote.fallback) != rows.labels
         if (
             margin_cut(certificate) > 0
@@ -109,7 +109,8 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[Floats, Boo
     own = totals[places, rows.labels]
     totals[places, rows.labels] = -np.inf
     best = totals.max(axis=1) if rows.n_classes > 1 else 0.0
-    return np.asarray((own - best) / max(1.0, float(sum(vote.votes) + sum(vote.offsets)))), wrong
+    largest = vote.numbers.reshape(rows.n_voters, -1).max(axis=1).sum() + sum(vote.offsets)
+    return np.asarray((own - best) / max(1.0, float(largest))), wrong
 
 
 def _bins(lead: Floats, wrong: Bools, counts: npt.NDArray[np.int64]) -> list[Bin]:

@@ -298,6 +298,7 @@ class SpilledBallots(Ballots):
     margins = _joined("margins")
     vote_totals = _joined("vote_totals", lambda ballots: 8 * ballots.n_classes)
     predict = _joined("predict")
+    leads = _joined("leads")
     voter_errors = _summed("voter_errors")
     tandem_counts = _summed("tandem_counts")
     disagreements = _summed("disagreements")
