@@ -24,7 +24,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from votecert._types import AnyArray, FloatArray, Indices
-from votecert.voters.panels import TREES, Member, Panel, SingleVoter
+from votecert.voters.members import TREES, SingleVoter
+from votecert.voters.panels import Member, Panel
 
 Bag = NDArray[np.integer[Any]]
 
