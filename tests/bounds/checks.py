@@ -37,7 +37,7 @@ def check_envelope(bound: Bound, m: int, delta: float = 0.05) -> None:
 
 def check_rounding(bound: Bound, rows: Ballots, theta: np.ndarray, delta: float = 0.05) -> None:
     """The certificate is not below its formula in forty digits, and above by no more than the rounding."""
-    from votecert.numerics.arithmetic import exact
+    from votecert.numerics import exact
 
     found = bound.evaluate(rows, theta, delta)
     precise = min(1, bound.formula(exact(40), found.terms).risk)

@@ -16,7 +16,7 @@ from votecert.bounds.base import Terms
 from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, roundings, whole_choice
 from votecert.bounds.occam_prior import OccamPrior
 from votecert.learning.whole_votes import WholeVotes
-from votecert.numerics.arithmetic import exact
+from votecert.numerics import exact
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.scores import Scores

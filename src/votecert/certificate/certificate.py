@@ -67,6 +67,8 @@ class Certificate:
         Assumptions that the user declared where they could not be checked.
     abstention_declared : bool
         Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
+    notes : tuple of str
+        What to think twice about in the rows: a voter who is always right, copies, labels never true.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     own_words : bool
@@ -91,6 +93,7 @@ class Certificate:
     reason: str | None = None
     declared: tuple[str, ...] = ()
     abstention_declared: bool = True
+    notes: tuple[str, ...] = ()
     intact: bool = field(default=True, compare=False)
     own_words: bool = field(default=True, compare=False)
 

@@ -12,7 +12,7 @@ import numpy as np
 from votecert._types import BoolArray
 from votecert.certificate.record import Record
 from votecert.certificate.text import amount, at_least, confidence, percent
-from votecert.numerics.arithmetic import OUTWARD, Arithmetic, Number, exact
+from votecert.numerics import OUTWARD, Arithmetic, Number, exact
 from votecert.rows.clusters import GRID, Places, places, read_clusters
 from votecert.rows.labels import encode
 from votecert.rows.read import check_delta

@@ -3,6 +3,7 @@
 Nothing here knows about votes.
 """
 
+from votecert.numerics._exact import *
 from votecert.numerics.arithmetic import *
 from votecert.numerics.beta import *
 from votecert.numerics.binomial import *

@@ -6,12 +6,12 @@ Nothing here shares code with the double-precision functions, so agreement of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from math import fsum, log, log1p
-from typing import Any
 
-import mpmath
+from votecert.numerics.arithmetic import Arithmetic, Number
 
-Number = Any
+__all__ = ["exact"]
 
 # The formulas lose up to about 14 digits (Dirichlet divergence at total 1e12), so they get more than that.
 _GUARD_DIGITS = 25
@@ -19,7 +19,7 @@ _N_CATONI = 16
 _STAKES = (0.05, 0.13, 0.35, 0.9)
 
 
-class ExactArithmetic:
+class ExactArithmetic(Arithmetic):
     """Multiple-precision functions with results good to about ``digits`` digits.
 
     Examples
@@ -30,6 +30,12 @@ class ExactArithmetic:
     """
 
     def __init__(self, digits: int = 40) -> None:
+        try:
+            import mpmath
+        except ImportError as error:
+            raise ImportError(
+                "verification needs mpmath; install it with: python -m pip install 'votecert[verify]'"
+            ) from error
         self.digits = digits
         self._mp = mpmath.mp.clone()
         self._mp.dps = digits + _GUARD_DIGITS
@@ -110,7 +116,7 @@ class ExactArithmetic:
             return self.number(0)
         if min(a) <= 0:
             return self._mp.inf
-        gamma, psi = self._memo(self._mp.loggamma), self._memo(self._mp.digamma)
+        gamma, psi = cache(self._mp.loggamma), cache(self._mp.digamma)  # slow, and equal weights are common
         total_a, total_b = self._mp.fsum(a), self._mp.fsum(b)
         middle = psi(total_a)
         value = gamma(total_a) - gamma(total_b)
@@ -235,17 +241,6 @@ class ExactArithmetic:
         tolerance = self.number(10) ** -(self.digits + 10)
         return self._mp.findroot(gap, (inside, outside), solver="anderson", tol=tolerance, verify=False)
 
-    def _memo(self, function: Callable[[Number], Number]) -> Callable[[Number], Number]:
-        """Remember values: equal weights are common and these functions are slow."""
-        known: dict[Number, Number] = {}
-
-        def remembered(x: Number) -> Number:
-            if x not in known:
-                known[x] = function(x)
-            return known[x]
-
-        return remembered
-
     def _beta_fraction(self, x: Number, a: Number, b: Number) -> Number:
         """Evaluate ``I_x(a, b)`` left of the mode by the continued fraction DLMF 8.17.22."""
         gamma, log = self._mp.loggamma, self._mp.log
@@ -264,3 +259,16 @@ class ExactArithmetic:
                 factor = lower * upper
                 value *= factor
         return value * self._mp.exp(log_front)
+
+
+@lru_cache(maxsize=8)
+def exact(digits: int = 40) -> Arithmetic:
+    """Return multiple-precision arithmetic with results good to about ``digits`` digits (needs mpmath).
+
+    Examples
+    --------
+    >>> from votecert.numerics import OUTWARD
+    >>> float(exact(40).kl_inverse_upper(0.0, 1.0)), OUTWARD.kl_inverse_upper(0.0, 1.0)
+    (0.63212055882855..., 0.63212055882...)
+    """
+    return ExactArithmetic(digits)
