@@ -16,8 +16,11 @@ FLUENT = {
     ("votecert.certificate.table", "votecert.report.notebook"),
     ("votecert.certificate.certificate", "votecert.certificate.json"),
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
+    ("votecert.monitoring.monitor", "votecert.monitoring.state"),
+    ("votecert.monitoring.monitor", "votecert.report"),
+    ("votecert.monitoring.monitor", "votecert.display.monitoring"),
 }
-"""Imports inside functions that point back: a certificate's own methods that write, check and show it."""
+"""Imports inside functions that point back: a certificate's or a monitor's own methods that write, check and show it."""
 
 MOST_LINES = 450
 """Lines that a module may have, comments and docstrings included."""

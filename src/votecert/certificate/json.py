@@ -75,14 +75,7 @@ def to_json(certificate: Certificate) -> str:
 
 def from_json(kind: type[C], text: str) -> C:
     """Read a certificate from JSON text; nothing in the text is executed."""
-    try:
-        content = json.loads(text, object_pairs_hook=_once_each, parse_constant=_not_finite)
-    except RecursionError:
-        raise ValueError("This is not a certificate: its brackets are nested too deeply.") from None
-    except ValueError as error:
-        raise ValueError(f"This is not a certificate: it is not valid JSON ({error}).") from None
-    if not isinstance(content, dict) or "votecert_certificate" not in content:
-        raise ValueError("This is not a certificate: the field 'votecert_certificate' is missing.")
+    content = parse(text, "a certificate", "votecert_certificate")
     if content["votecert_certificate"] not in READABLE or isinstance(content["votecert_certificate"], bool):
         raise ValueError(
             f"The certificate has schema version {content['votecert_certificate']!r}; "
@@ -94,6 +87,19 @@ def from_json(kind: type[C], text: str) -> C:
         raise ValueError(
             f"The certificate is incomplete or has a field of the wrong kind: {error}."
         ) from None
+
+
+def parse(text: str, what: str, mark: str) -> dict[str, Any]:
+    """The JSON object of a text that says what it is by a field; nothing in it is executed."""
+    try:
+        content = json.loads(text, object_pairs_hook=_once_each, parse_constant=_not_finite)
+    except RecursionError:
+        raise ValueError(f"This is not {what}: its brackets are nested too deeply.") from None
+    except ValueError as error:
+        raise ValueError(f"This is not {what}: it is not valid JSON ({error}).") from None
+    if not isinstance(content, dict) or mark not in content:
+        raise ValueError(f"This is not {what}: the field {mark!r} is missing.")
+    return content
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

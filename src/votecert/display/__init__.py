@@ -3,6 +3,13 @@
 from votecert.display.comparison import BoundComparisonDisplay
 from votecert.display.curve import CertificateCurveDisplay
 from votecert.display.margins import MarginDisplay
+from votecert.display.monitoring import MonitorDisplay
 from votecert.display.weights import WeightsDisplay
 
-__all__ = ["BoundComparisonDisplay", "CertificateCurveDisplay", "MarginDisplay", "WeightsDisplay"]
+__all__ = [
+    "BoundComparisonDisplay",
+    "CertificateCurveDisplay",
+    "MarginDisplay",
+    "MonitorDisplay",
+    "WeightsDisplay",
+]
