@@ -54,3 +54,11 @@ def missing_packages(error: BaseException | None) -> Iterator[str]:
         if isinstance(error, ImportError) and package in EXTRAS and find_spec(package) is None:
             yield package
         error = error.__cause__ or error.__context__
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Neighbours share fixtures: each process starts with its part of the tests, then takes from others."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None

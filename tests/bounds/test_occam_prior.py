@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from votecert.bounds.occam_prior import PARTS, OccamPrior, log_of_reciprocal
 from votecert.learning._prior_scores import PriorScores
-from votecert.numerics.arithmetic import OUTWARD, exact
+from votecert.numerics import OUTWARD, exact
 
 mpmath = pytest.importorskip("mpmath")
 

@@ -33,11 +33,9 @@ SMALL = RandomForestClassifier(5, random_state=0)
 @parametrize_with_checks(
     [
         CertifiedVotingClassifier(SMALL, random_state=0),
-        CertifiedVotingClassifier(SMALL, voting="soft", random_state=0),
+        CertifiedVotingClassifier(SMALL, voting="soft", prior="cv", random_state=0),
+        CertifiedVotingClassifier(SMALL, objective="fo", prior="oob", random_state=0),
         CertifiedVotingClassifier(SMALL, objective="uniform", random_state=0),
-        CertifiedVotingClassifier(SMALL, prior="oob", random_state=0),
-        CertifiedVotingClassifier(SMALL, objective="fo", prior="cv", random_state=0),
-        CertifiedVotingClassifier(DecisionStumps(2), random_state=0),
         CertifiedVotingClassifier(DecisionStumps(2, ranges=(-10, 10)), random_state=0),
     ]
 )

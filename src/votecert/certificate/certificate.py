@@ -13,6 +13,7 @@ import numpy.typing as npt
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound, Origin, Terms
 from votecert.certificate import words
+from votecert.certificate.record import as_tuple
 from votecert.certificate.text import percent
 from votecert.references import bibtex
 from votecert.rows.predictor import WeightedVote, scaled_votes
@@ -66,6 +67,8 @@ class Certificate:
         Assumptions that the user declared where they could not be checked.
     abstention_declared : bool
         Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
+    notes : tuple of str
+        What to think twice about in the rows: a voter who is always right, copies, labels never true.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     own_words : bool
@@ -90,6 +93,7 @@ class Certificate:
     reason: str | None = None
     declared: tuple[str, ...] = ()
     abstention_declared: bool = True
+    notes: tuple[str, ...] = ()
     intact: bool = field(default=True, compare=False)
     own_words: bool = field(default=True, compare=False)
 
@@ -302,8 +306,3 @@ def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> We
         fallback=choice.get("fallback"),
         table=as_tuple(choice.get("table")),
     )
-
-
-def as_tuple(value: Any) -> Any:
-    """Lists as tuples, however deep."""
-    return tuple(map(as_tuple, value)) if isinstance(value, list | tuple) else value

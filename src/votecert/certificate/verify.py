@@ -14,7 +14,7 @@ from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.checks import problem_with_fields
 from votecert.certificate.text import sentence
 from votecert.learning.whole_votes import refitted_votes
-from votecert.numerics.arithmetic import OUTWARD, exact
+from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
 
 TOLERANCE = 1e-8

@@ -2,6 +2,7 @@
 
 from votecert.display.comparison import BoundComparisonDisplay
 from votecert.display.curve import CertificateCurveDisplay
+from votecert.display.difference import DifferenceDisplay
 from votecert.display.margins import MarginDisplay
 from votecert.display.monitoring import MonitorDisplay
 from votecert.display.weights import WeightsDisplay
@@ -9,6 +10,7 @@ from votecert.display.weights import WeightsDisplay
 __all__ = [
     "BoundComparisonDisplay",
     "CertificateCurveDisplay",
+    "DifferenceDisplay",
     "MarginDisplay",
     "MonitorDisplay",
     "WeightsDisplay",

@@ -91,8 +91,8 @@ class Monitor:
 
     As long as, *given everything fed before, the next row errs with chance at most r*, this is a non-negative
     supermartingale that starts at one, and by Ville's inequality it ever reaches 1/alpha with probability at
-    most alpha. A bet is a likelihood ratio of an error above r to r; one that starts with a later update has not
-    lost anything in the good time before. See :mod:`votecert.numerics.sequential` for the shares and the proof.
+    most alpha. A bet is a likelihood ratio of an error above r to r; one that starts with a later update has
+    lost nothing in the good time before. :mod:`votecert.numerics.sequential` has the shares and the proof.
 
     That condition is more than a fair sample: which rows get a label, and when they are fed, must not depend
     on whether the vote was right. :attr:`assumptions` says what to see to.
@@ -174,6 +174,8 @@ class Monitor:
         Monitor
             Itself.
         """
+        if y is not None and len(y) == 0:
+            return self
         answers, labels = self._watched.outcomes(votes, y, predictions)
         named = self._watched.groups(groups, labels)
         kept = self._new_rows(items, len(labels), skip_seen)
@@ -212,8 +214,8 @@ class Monitor:
         if seen.any() and not skip_seen:
             first = names[int(seen.argmax())]
             raise ValueError(
-                f"{words.amount(int(seen.sum()), 'row')} of {len(names)} were fed before, for example the item "
-                f"{first!r}: give new rows only, or leave those out with skip_seen=True. Nothing was fed."
+                f"Of {words.amount(len(names), 'row')} {int(seen.sum())} were fed before, for example the "
+                f"item {first!r}: give new rows only, or skip those with skip_seen=True. Nothing was fed."
             )
         return ~seen
 
@@ -229,26 +231,30 @@ class Monitor:
                 raise ValueError("batch must be a short text, of at most 100 characters.")
         if self._memory.had(batch):
             raise ValueError(
-                "The same batch of rows was fed before. Nothing was fed. If these are other rows that only look "
-                "the same, name them with items=, or give the batch a name of its own with batch=."
+                "The same batch of rows was fed before. Nothing was fed. If these are other rows that only "
+                "look the same, name them with items=, or give the batch a name of its own with batch=."
             )
         return batch
 
     def _look(self, when: str) -> None:
-        seen = tuple(
+        if len(self.history) >= MOST_LOOKS:
+            self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
+        self.history.append(Look(self.rows, when, self._seen()))
+
+    def _seen(self) -> tuple[Seen, ...]:
+        return tuple(
             Seen(one.rows, round(one.total * UNITS), one.rounded, round(one.log_evidence, 4))
             for one in self.streams
         )
-        if len(self.history) >= MOST_LOOKS:
-            self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
-        self.history.append(Look(self.rows, when, seen))
 
     @property
     def worst(self) -> Stream:
         """The stream with most evidence against its limit, for its share of alpha."""
-        return max(
-            self.streams, key=lambda one: one.log_evidence + math.log(one.alpha) if one.alpha else -math.inf
-        )
+
+        def key(one: Stream) -> tuple[bool, float]:
+            return one.rows > 0, one.log_evidence + math.log(one.alpha) if one.alpha else -math.inf
+
+        return max(self.streams, key=key)
 
     @property
     def alarm(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from votecert.certificate import Certificate, CertificateTable
-from votecert.certificate.json import digest, parse
+from votecert.certificate.record import digest, read_object, this_version
 from votecert.monitoring.memory import Memory
 from votecert.monitoring.monitor import MOST_LOOKS, Look, Monitor, Seen
 from votecert.monitoring.streams import Alarm, Stream
@@ -33,11 +33,9 @@ M = TypeVar("M", bound=Monitor)
 
 def to_json(monitor: Monitor) -> str:
     """JSON text of a monitor."""
-    from votecert import __version__
-
     content: dict[str, Any] = {
         "votecert_monitor": SCHEMA,
-        "votecert_version": __version__,
+        "votecert_version": this_version(),
         "statement": monitor.statement,
         "alarm": monitor.alarm,
         "alpha": monitor.alpha,
@@ -67,11 +65,7 @@ def to_json(monitor: Monitor) -> str:
 
 def from_json(kind: type[M], text: str, subject: Certificate | CertificateTable | None) -> M:
     """Read a monitor; a state that cannot be one is refused."""
-    content = parse(text, "the state of a monitor", "votecert_monitor")
-    if content["votecert_monitor"] != SCHEMA or isinstance(content["votecert_monitor"], bool):
-        raise ValueError(
-            f"The state has schema version {content['votecert_monitor']!r}; this votecert reads version {SCHEMA}."
-        )
+    content = read_object(text, "votecert_monitor", (SCHEMA,), "state of a monitor")
     if content.get("digest") != digest(content):
         raise ValueError("The state does not verify: some field was edited, or the file is damaged.")
     try:
@@ -93,8 +87,8 @@ def _build(kind: type[M], content: dict[str, Any], subject: Certificate | Certif
         raise ValueError("The state has several certificates that are not about groups.")
     if subject is not None and _as_read(subject) != list(certificates):
         raise ValueError(
-            "The state is that of another certificate. Start a new one for this certificate: it has an alpha of "
-            "its own."
+            "The state is that of another certificate. Start a new one for this certificate: it has an "
+            "alpha of its own."
         )
     monitor.rows, monitor.updates = _whole(content["rows"]), _whole(content["updates"])
     monitor.streams = tuple(
@@ -151,6 +145,8 @@ def _contradictions(monitor: Monitor) -> Iterator[str]:
         or places[-1:] != [monitor.rows][: monitor.rows]
     ):
         yield "its history is not that of its rows"
+    if monitor.history and monitor.history[-1].streams != monitor._seen():
+        yield "its last look is not what it has seen"
     for one in monitor.streams:
         if one.updates > min(one.rows, monitor.updates) or (one.rows > 0) != (one.updates > 0):
             yield f"the updates of {one.name!r} do not go with its rows"

@@ -129,7 +129,7 @@ class Stream:
 
     @property
     def evidence(self) -> float:
-        """The e-value: how many times more likely the losses are if their mean is above the limit, not at it."""
+        """The e-value: how many times more likely such losses are above the limit than at it."""
         return math.exp(min(self.log_evidence, 700.0))
 
     @property

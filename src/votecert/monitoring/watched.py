@@ -119,8 +119,8 @@ class Watched:
         known = [str(one.group) for one in self.certificates]
         if unknown := sorted(set(names.tolist()) - set(known)):
             raise ValueError(
-                f"There is no certificate for the group {unknown[0]!r}; there are: {', '.join(known[:8])}. Leave "
-                "out rows of other groups: nothing was certified about them."
+                f"There is no certificate for the group {unknown[0]!r}; there are: {', '.join(known[:8])}. "
+                "Leave out rows of other groups: nothing was certified about them."
             )
         return names
 

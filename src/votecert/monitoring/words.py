@@ -26,8 +26,9 @@ def line(monitor: Monitor) -> str:
         return f"{mark}: no rows yet{where}, limit {percent(worst.limit)}"
     low, high = worst.interval(monitor.alpha)
     return (
-        f"{mark}{where}: {share(worst.mean)} of {amount(worst.rows, 'row')} wrong ({share(low)} to {percent(high)}), "
-        f"limit {percent(worst.limit)}, evidence {times(worst.evidence)} of {1 / worst.alpha:.4g}"
+        f"{mark}{where}: {share(worst.mean)} of {amount(worst.rows, 'row')} wrong "
+        f"({share(low)} to {percent(high)}), limit {percent(worst.limit)}, evidence {times(worst.evidence)} "
+        f"of {1 / worst.alpha:.4g}"
     )
 
 
@@ -38,8 +39,9 @@ def evidence(monitor: Monitor) -> str:
     if worst.evidence < 1:
         return f"So far the errors speak for an error of at most {bound} rather than for a larger one."
     return (
-        f"These errors are {times(worst.evidence)} times more likely if the error is above {bound} than if it is just that: by "
-        f"chance, evidence ever gets so large in at most {chance(min(1.0, 1 / worst.evidence))} of all cases."
+        f"These errors are {times(worst.evidence)} times more likely if the error is, or has become, larger "
+        f"than {bound} than if it is just that. By chance, evidence ever gets so large in at most "
+        f"{chance(max(1e-6, 1 / worst.evidence))} of all cases."
     )
 
 
@@ -62,16 +64,17 @@ def statement(monitor: Monitor) -> str:
         return f"{at} {false} The limit itself was no guarantee."
     both = min(1.0, (delta + monitor.alpha) * (1 - 1e-12))
     return (
-        f"{at} {false} That something has changed since the certificate was made is wrong with probability at most "
-        f"{chance(both)}: the certificate may have been wrong from the start (delta {chance(delta)}), too."
+        f"{at} {false} That something has changed since the certificate was made is wrong with "
+        f"probability at most {chance(both)}: the certificate may have been wrong from the start (delta "
+        f"{chance(delta)}), too."
     )
 
 
 def _above(monitor: Monitor, found: list[Stream]) -> str:
     if len(monitor.streams) == 1:
-        return f"the error is above the certified {percent(found[0].limit)}"
+        return f"the error is, or was for a time, above the certified {percent(found[0].limit)}"
     listed = ", ".join(f"{stream.name} ({percent(stream.limit)})" for stream in found)
-    return f"the error is above what was certified for {listed}"
+    return f"the error is, or was for a time, above what was certified for {listed}"
 
 
 def assumptions(monitor: Monitor) -> list[str]:

@@ -2,7 +2,7 @@ r"""What stays valid however often one looks: an e-process against a limit, and 
 
 ``r`` is the limit, ``L_1, L_2, ...`` losses in [0, 1] in the order in which they are fed.
 
-*Evidence against the limit.*  For a bet ``0 < l < 1`` put ``F(L) = 1 + l (L - r)/r = (1 - l) + l L/r``.  It is
+*Evidence against the limit.*  For a bet ``0 < l < 1`` put ``F(L) = 1 + l (L - r)/r = (1 - l) + l L/r``. It is
 positive, linear and increasing in ``L``.  If, given everything fed before, the next loss has mean at most
 ``r``, then ``F(L)`` has mean at most one, so a product of such factors from any time on that is fixed by what
 was fed before is a non-negative supermartingale that starts at one.  With shares :math:`w_j` of the bets and
@@ -11,12 +11,12 @@ was fed before is a non-negative supermartingale that starts at one.  With share
 .. math:: E_t = \sum_j w_j\sum_u v_u\prod_{s\text{ fed since update }u}\big(1 + l_j(L_s - r)/r\big)
           + \sum_{\text{later }u}v_u
 
-is one, too, and :math:`P(E_t\ge1/\alpha\text{ for some }t)\le\alpha` (Ville).  Losses may be rounded down: every
-factor falls.  For errors, ``L`` zero or one, the bet ``l`` is the likelihood ratio of the error
-``p = r + l (1 - r)`` to ``r``.
+is one, too, and :math:`P(E_t\ge1/\alpha\text{ for some }t)\le\alpha` (Ville).  Losses may be rounded down:
+every factor falls.  For errors, ``L`` zero or one, the bet ``l`` is the likelihood ratio of the error ``p = r
++ l (1 - r)`` to ``r``.
 
-*Bets* follow from ``r`` alone: ``l_k = 1 - (1 - r)^(2^k)``, that is ``1 - p = (1 - r)^(1 + 2^k)``: about
-``1 + 2^k`` times the limit, for k from -8 (so that any lasting excess is found) to where ``l`` is 15/16, with
+*Bets* follow from ``r`` alone: ``l_k = 1 - (1 - r)^(2^k)``, that is ``1 - p = (1 - r)^(1 + 2^k)``: about ``1
++ 2^k`` times the limit, for k from -8 (so that any lasting excess is found) to where ``l`` is 15/16, with
 shares in proportion to ``1/(1 + k^2)``, the most for twice the limit.
 
 *Starts.*  Half is for the very start.  Of the other half, ``1/(1 + log(1 + u))`` is left after update u: so a
@@ -25,8 +25,8 @@ The sum over starts needs no memory: before each update its share is added to th
 then is multiplied by the factors of the new losses.
 
 *Limits for all times.*  For ``k`` errors among ``t`` rows with a constant error ``p`` the beta mixture
-:math:`B(k+\frac12,t-k+\frac12)/B(\frac12,\frac12)\,/\,(p^k(1-p)^{t-k})` is a martingale (Robbins): the ``p`` at
-which it stays below :math:`1/\alpha` cover the error at all times.  A loss ``x`` between 0 and 1 with mean
+:math:`B(k+\frac12,t-k+\frac12)/B(\frac12,\frac12)\,/\,(p^k(1-p)^{t-k})` is a martingale (Robbins): the ``p``
+at which it stays below :math:`1/\alpha` cover the error at all times.  A loss ``x`` between 0 and 1 with mean
 ``p`` may take the place of an error: :math:`(q/p)^x((1-q)/(1-p))^{1-x}\le xq/p+(1-x)(1-q)/(1-p)`, which has
 mean one.
 
@@ -38,10 +38,10 @@ mixture.  With the arcsine law cut off at ``p`` and normalised,
 
 is a supermartingale as long as each row errs with chance at least ``p``, given those before (each factor
 falls with that chance and has mean one at ``p``).  So :math:`U_t=\sup\{p: M_t(p)<1/\delta\}` is below the
-error at any time with probability at most ``delta``.  *Where it is found:* with ``f`` and ``F`` the density and
-distribution function of the arcsine law, :math:`M' = (f/F)(1-M) + M(tp-k)/(p(1-p))`, and
-:math:`p(1-p)f/F = \sqrt{p(1-p)}/(2\arcsin\sqrt p)\le\frac12`.  So ``M`` grows for ``p >= (k + 1/2)/t`` as soon
-as it is positive, and the larger of that point and of the root above it is not below ``U``.
+error at any time with probability at most ``delta``.  *Where it is found:* with ``f`` and ``F`` the density
+and distribution function of the arcsine law, :math:`M' = (f/F)(1-M) + M(tp-k)/(p(1-p))`, and :math:`p(1-p)f/F
+= \sqrt{p(1-p)}/(2\arcsin\sqrt p)\le\frac12`.  So ``M`` grows for ``p >= (k + 1/2)/t``, and the larger of that
+point and of the root above it is not below ``U``.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def picture(monitor: Monitor) -> Picture | None:
     last = points[-1]
     told = (
         f"After {amount(last.rows, 'row')} {share(last.mean)} were wrong, between {share(last.low)} and "
-        f"{percent(last.high)} at all times; certified {percent(worst.limit)}. The numbers are in the table below."
+        f"{percent(last.high)} at all times; certified {percent(worst.limit)}. More in the table below."
     )
     return Picture(points, worst.limit, top, alarm, told)
 

@@ -51,6 +51,8 @@ class PatternVotes:
         Whether it was declared in advance that voters can, or cannot, abstain.
     drawn : Drawn or None
         For rows that were read block by block and are gone: the counts of their fitting part.
+    notes : tuple of str
+        What to think twice about, see :mod:`votecert.rows.checks`.
     """
 
     codes: Codes
@@ -62,6 +64,7 @@ class PatternVotes:
     pattern_of_row: Indices | None = None
     abstention_declared: bool = True
     drawn: Drawn | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("codes", "labels", "counts", "classes", "pattern_of_row"):

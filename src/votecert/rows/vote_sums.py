@@ -81,10 +81,7 @@ def pack_votes(codes: Codes, n_outputs: int) -> list[Bits]:
 
 
 def weigh_votes(
-    codes: Codes,
-    n_outputs: int,
-    weights: npt.NDArray[_Number],
-    packed: Sequence[Bits] = (),
+    codes: Codes, n_outputs: int, weights: npt.NDArray[_Number], packed: Sequence[Bits] = ()
 ) -> npt.NDArray[_Number]:
     """Weight of the voters for each output, (rows, outputs): ``v_k = sum of weights_i over codes_i = k``.
 
