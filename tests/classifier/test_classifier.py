@@ -26,6 +26,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from votecert import CertifiedVotingClassifier, DecisionStumps, collect_scores, collect_votes
 
+pytestmark = pytest.mark.filterwarnings("ignore:Recorder is one voter", "ignore:The members of Stacking")
+
 FOREST = RandomForestClassifier(10, random_state=0)
 SMALL = RandomForestClassifier(5, random_state=0)
 

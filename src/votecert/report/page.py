@@ -17,7 +17,6 @@ from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.monitoring import Monitor
 from votecert.report import charts, facts, tables, watching
-from votecert.report.growth import growth
 from votecert.report.margins import read_margins
 from votecert.rows.files.atomic import write_atomically
 
@@ -165,7 +164,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts, "watching": watching}
-    environment.globals.update(modules, growth=growth, asset=_asset, version=votecert.__version__)
+    environment.globals.update(modules, growth=charts.growth, asset=_asset, version=votecert.__version__)
     for function in (*FILTERS, sha256):
         environment.filters[function.__name__] = function
     return environment
