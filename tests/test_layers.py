@@ -1,11 +1,17 @@
-"""Rooms import what the table in CONTRIBUTING.md lets them, and no module imports itself in a circle."""
+"""What CONTRIBUTING.md says of the code is true: who imports whom, the walk, and that its parts are small."""
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
+import sys
 from functools import cache
 from pathlib import Path
+
+import pytest
+
+import votecert as vc
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "votecert"
@@ -16,11 +22,14 @@ FLUENT = {
     ("votecert.certificate.table", "votecert.report.notebook"),
     ("votecert.certificate.certificate", "votecert.certificate.json"),
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
+    ("votecert.monitoring.monitor", "votecert.monitoring.state"),
+    ("votecert.monitoring.monitor", "votecert.report"),
+    ("votecert.monitoring.monitor", "votecert.display.monitoring"),
 }
-"""Imports inside functions that point back: a certificate's own methods that write, check and show it."""
+"""Imports inside functions that point back: a certificate's, or monitor's, methods that write and show it."""
 
-MOST_LINES = 450
-"""Lines that a module may have, comments and docstrings included."""
+MOST_LINES, MOST_CODE, MOST_HOPS = 350, 60, 12
+"""Lines that a module may have, lines of code that a function may have, and steps of the walk."""
 
 
 def name_of(path: Path) -> str:
@@ -118,3 +127,58 @@ def test_modules_are_small():
         if (n := len(path.read_text().splitlines())) > MOST_LINES
     }
     assert not long
+
+
+def size_of_code():
+    script = ROOT / "benchmarks" / "size.py"
+    if not script.exists():
+        pytest.skip("only where the repository is")
+    spec = importlib.util.spec_from_file_location("size_of_code", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_functions_are_small():
+    functions = size_of_code().functions
+    sizes = [
+        (lines, name_of(path), name)
+        for path in PACKAGE.rglob("*.py")
+        for name, lines in functions(path.read_text())
+    ]
+    assert len(sizes) > 1000
+    assert not [one for one in sizes if one[0] > MOST_CODE]
+
+
+def test_only_code_is_counted():
+    size = size_of_code()
+    body = '"""Doc."""\n\n    # why\n    x = """a\n    b"""\n    return x'
+    text = f'def f():\n    {body}\n\n\nC = 1\n"""About C."""\n'
+    assert dict(size.functions(text)) == {"f": 4}
+    assert len(size.lines_in_use(text)) == 5
+
+
+def test_the_walk_is_what_happens(tmp_path):
+    """Each step of the walk is called, in its order, when votes are certified, verified and reported."""
+    pytest.importorskip("jinja2")
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    walk = re.findall(r"^\d+\. `([\w/]+\.py)`, `([\w.]+)`", text, flags=re.MULTILINE)
+    assert 8 <= len(walk) <= MOST_HOPS
+    called: list[tuple[str, str]] = []
+
+    def note(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(PACKAGE)):
+            called.append((Path(code.co_filename).relative_to(PACKAGE).as_posix(), code.co_qualname))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        certificate = vc.certify([[0, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0]] * 10, [0, 1, 1, 0] * 10)
+        certificate.verify()
+        certificate.to_html(tmp_path / "report.html")
+    finally:
+        sys.setprofile(before)
+    rest = iter(called)
+    missing = [step for step in walk if step not in rest]
+    assert not missing, "not called, or not in this order"

@@ -6,14 +6,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import binom
+from draws import violated_too_often
 
 from votecert.bounds.base import Bound
 from votecert.numerics import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
-
-NEVER = 1e-9
-"""Chance that a statistical check of a valid bound fails."""
 
 COUNTED = ("occam", "test-set", "gz", "bg", "bg+")
 TOLERANCES = (
@@ -40,7 +37,7 @@ def check_envelope(bound: Bound, m: int, delta: float = 0.05) -> None:
 
 def check_rounding(bound: Bound, rows: Ballots, theta: np.ndarray, delta: float = 0.05) -> None:
     """The certificate is not below its formula in forty digits, and above by no more than the rounding."""
-    from votecert.numerics.arithmetic import exact
+    from votecert.numerics import exact
 
     found = bound.evaluate(rows, theta, delta)
     precise = min(1, bound.formula(exact(40), found.terms).risk)
@@ -85,14 +82,15 @@ def lucky_weights(rows: Ballots) -> list[np.ndarray]:
 
 def check_coin_flips(bound: Bound, n_draws: int = 16, d: int = 500, m: int = 40, delta: float = 0.1) -> None:
     """Random voters, random labels: every vote errs half of the time, however lucky it looks."""
-    violated = 0
-    for draw in range(n_draws):
+
+    def violated(draw: int) -> bool:
         rng = np.random.default_rng(1000 + draw)
         votes, y = rng.integers(2, size=(m, d)), rng.integers(2, size=m)
         rows = Ballots.from_votes(votes, y, classes=[0, 1])
-        violated += any(bound.evaluate(rows, theta, delta).risk < 0.5 for theta in lucky_weights(rows))
-    limit = binom.isf(NEVER, n_draws, delta)
-    assert violated <= limit, f"{bound.id}: violated in {violated} of {n_draws} draws"
+        return any(bound.evaluate(rows, theta, delta).risk < 0.5 for theta in lucky_weights(rows))
+
+    too_often = violated_too_often(map(violated, range(n_draws)), n_draws, delta)
+    assert not too_often, f"{bound.id} is violated too often"
 
 
 class FiniteWorld:

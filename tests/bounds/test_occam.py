@@ -4,18 +4,19 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
+from draws import violated_too_often
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
 
 from votecert.bounds.base import Terms
 from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, roundings, whole_choice
 from votecert.bounds.occam_prior import OccamPrior
 from votecert.learning.whole_votes import WholeVotes
-from votecert.numerics.arithmetic import exact
+from votecert.numerics import exact
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.scores import Scores
@@ -146,11 +147,6 @@ def test_the_certifying_rows_of_a_split_are_the_others():
     assert counted["errors"] == np.sum(majority != y[rows])
 
 
-def most_violations(n_draws: int, delta: float) -> int:
-    """More violations than these happen with probability 1e-6 when delta is the true rate."""
-    return int(binom.ppf(1 - 1e-6, n_draws, delta))
-
-
 class Population:
     """A finite population: rows of votes with a probability of label 1, all equally likely."""
 
@@ -173,28 +169,37 @@ class Population:
 
 @pytest.mark.parametrize("split", [0.0, 0.25])
 def test_learned_certificates_hold(split):
-    delta, n_draws = 0.3, 60
-    population = Population(seed=1, n_points=400, d=30)
-    rng = np.random.default_rng(2)
-    violated, unpaid = 0, 0
-    for draw in range(n_draws):
-        found = WholeVotes(split=split, random_state=draw).learn(population.draw(rng, 50), Occam(), delta)
-        truth = population.risk(found.terms.choice)
+    delta, n_draws = 0.1, 24
+    population = Population(seed=1, n_points=400, d=100)
+
+    @cache
+    def learned(draw):
+        rows = population.draw(np.random.default_rng([2, draw]), 30)
+        found = WholeVotes(split=split, random_state=draw).learn(rows, Occam(), delta)
+        return found, population.risk(found.terms.choice)
+
+    def violated(draw):
+        found, truth = learned(draw)
+        return truth > found.risk
+
+    def unpaid(draw):
+        found, truth = learned(draw)
         counted = found.terms.statistics
-        violated += truth > found.risk
-        unpaid += truth > clopper_pearson_upper(counted["errors"], counted["rows"], math.log(delta))
-    assert violated <= most_violations(n_draws, delta)
+        return truth > clopper_pearson_upper(counted["errors"], counted["rows"], math.log(delta))
+
+    assert not violated_too_often(map(violated, range(n_draws)), n_draws, delta)
     if split == 0.0:  # the same test catches a certificate that does not pay for the search
-        assert unpaid > most_violations(n_draws, delta)
+        assert violated_too_often(map(unpaid, range(n_draws)), n_draws, delta)
 
 
 def test_coin_flip_pool():
     # a thousand voters that toss coins, and labels that do: whatever is learned errs half of the time
     delta, n_draws = 0.2, 20
-    rng = np.random.default_rng(3)
-    below = 0
-    for _ in range(n_draws):
+
+    def below(draw):
+        rng = np.random.default_rng([3, draw])
         y = rng.integers(2, size=20)
         ballots = Ballots.from_votes(rng.integers(2, size=(20, 1000)), y, classes=[0, 1])
-        below += WholeVotes().learn(ballots, Occam(), delta).risk < 0.5
-    assert below <= most_violations(n_draws, delta)
+        return WholeVotes().learn(ballots, Occam(), delta).risk < 0.5
+
+    assert not violated_too_often(map(below, range(n_draws)), n_draws, delta)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from votecert.rows.scores import Scores, soft_totals, soft_winners, tied
+from votecert.rows.predictor import WeightedVote
+from votecert.rows.scores import Scores, soft_totals, tied
 
 
 def some_scores(m: int = 200, d: int = 4, c: int = 3, seed: int = 0):
@@ -36,7 +37,9 @@ def test_ties_are_errors_and_predictions_go_to_the_first_class():
     # 0.1 + 0.2 and 0.2 + 0.1 are equal; with three voters they might differ in the last digit
     assert scores.errors([1, 1]) == 1
     assert scores.ties([1, 1]) == 1
-    assert soft_winners(scores.values, [1, 1]).tolist() == [0, 0]
+    assert scores.predict([1, 1]).tolist() == [-1, 0]
+    vote = WeightedVote((1, 1), (0, 0), (0, 1), "soft")
+    assert vote.predict(scores.values).tolist() == [0, 0]
 
 
 def test_almost_equal_totals_are_tied():

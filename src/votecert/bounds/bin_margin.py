@@ -21,11 +21,9 @@ weights cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log, sqrt
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,7 +32,7 @@ from votecert.bounds._subset_sums import FEW_VOTERS, closest_win, smallest_winni
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, merged
 from votecert.bounds.dirichlet.search import sketch
-from votecert.bounds.kinds import SAMPLED, Kind, Whole
+from votecert.bounds.kinds import SAMPLED, Whole
 from votecert.bounds.pac_bayes import (
     Inequality,
     categorical_divergence,
@@ -86,14 +84,14 @@ class BinMargin(Bound):
     offsets: tuple[float, ...] = (1.0, 2.0)
     inequality: Inequality = "mixture"
 
-    id: ClassVar[str] = "bin-margin"
-    title: ClassVar[str] = "Binomial margin"
-    references: ClassVar[tuple[str, ...]] = ("lacasse2010", "leblanc2025")
-    differentiable: ClassVar[bool] = True
-    in_best: ClassVar[bool] = True
-    posterior: ClassVar[str | None] = "categorical"
-    choices: ClassVar[Mapping[str, Kind]] = {"draws": Whole(1, MOST_DRAWS), "threshold": Whole(1)}
-    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
+    id = "bin-margin"
+    title = "Binomial margin"
+    references = ("lacasse2010", "leblanc2025")
+    differentiable = True
+    in_best = True
+    posterior = "categorical"
+    choices = {"draws": Whole(1, MOST_DRAWS), "threshold": Whole(1)}
+    statistics = {"empirical": SAMPLED}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", tuple(int(T) for T in self.draws))

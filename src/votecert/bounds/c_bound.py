@@ -8,14 +8,13 @@ r = e + s/2. Cantelli's inequality for the wrong-vote weight gives
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import votecert.numerics as nx
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.gibbs import check_moments
-from votecert.bounds.kinds import SHARE, Kind
+from votecert.bounds.kinds import SHARE
 from votecert.bounds.pac_bayes import categorical_divergence_gradient
 from votecert.bounds.tallies import Tallies
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
@@ -51,13 +50,13 @@ class CBound(Bound):
 
     form: Literal[1, 2] = 2
 
-    id: ClassVar[str] = "c-bound"
-    title: ClassVar[str] = "C-bound"
-    references: ClassVar[tuple[str, ...]] = ("germain2015", "lacasse2006")
-    multiclass: ClassVar[bool] = False
-    differentiable: ClassVar[bool] = True
-    posterior: ClassVar[str | None] = "categorical"
-    statistics: ClassVar[Mapping[str, Kind]] = {"gibbs": SHARE, "joint": SHARE}
+    id = "c-bound"
+    title = "C-bound"
+    references = ("germain2015", "lacasse2006")
+    multiclass = False
+    differentiable = True
+    posterior = "categorical"
+    statistics = {"gibbs": SHARE, "joint": SHARE}
 
     def __post_init__(self) -> None:
         if self.form not in (1, 2):

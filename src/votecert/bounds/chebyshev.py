@@ -9,16 +9,15 @@ is at least 1/2, so for every mu < 1/2 the second moment of W - mu bounds the er
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 import votecert.numerics as nx
 from votecert.bounds.base import Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.gibbs import MEAN_SLACK, check_moments, rounded_up
-from votecert.bounds.kinds import SHARE, Kind, Real, Whole
+from votecert.bounds.kinds import SHARE, Real, Whole
 from votecert.bounds.pac_bayes import categorical_divergence, categorical_divergence_gradient
 from votecert.bounds.tallies import JudgesVoters, PairSums
 from votecert.numerics.arithmetic import Arithmetic
@@ -51,13 +50,13 @@ class ChebyshevCantelliTandem(JudgesVoters):
     (Wu et al., 2021, Theorem 12). Both sides of G come from one kl inequality.
     """
 
-    id: ClassVar[str] = "cctnd"
-    title: ClassVar[str] = "Chebyshev-Cantelli tandem"
-    references: ClassVar[tuple[str, ...]] = ("wu2021",)
-    differentiable: ClassVar[bool] = True
-    posterior: ClassVar[str | None] = "categorical"
-    choices: ClassVar[Mapping[str, Kind]] = {"offset": Real(-LARGEST_OFFSET, 0.5)}
-    statistics: ClassVar[Mapping[str, Kind]] = {
+    id = "cctnd"
+    title = "Chebyshev-Cantelli tandem"
+    references = ("wu2021",)
+    differentiable = True
+    posterior = "categorical"
+    choices = {"offset": Real(-LARGEST_OFFSET, 0.5)}
+    statistics = {
         "gibbs": SHARE,
         "tandem": SHARE,
         "rows": Whole(0, "n_rows"),
@@ -210,18 +209,18 @@ class ChebyshevCantelliBennett(JudgesVoters):
         if not self.offsets or not all(-LARGEST_OFFSET <= mu < 0.5 for mu in self.offsets):
             raise ValueError("offsets must be one or more numbers from -1e6 to below 1/2.")
 
-    id: ClassVar[str] = "ccpbb"
-    title: ClassVar[str] = "Chebyshev-Cantelli Bennett"
-    references: ClassVar[tuple[str, ...]] = ("wu2021", "tolstikhin2013")
-    differentiable: ClassVar[bool] = True
-    posterior: ClassVar[str | None] = "categorical"
-    choices: ClassVar[Mapping[str, Kind]] = {
+    id = "ccpbb"
+    title = "Chebyshev-Cantelli Bennett"
+    references = ("wu2021", "tolstikhin2013")
+    differentiable = True
+    posterior = "categorical"
+    choices = {
         "offset": Real(-LARGEST_OFFSET, 0.5),
         "variance_scale": Real(0, 0.5),
         "bennett_scale": Real(0, 4),
     }
     # with an offset far below zero the loss and its variance are far above one
-    statistics: ClassVar[Mapping[str, Kind]] = {
+    statistics = {
         "loss": Real(-LARGEST_OFFSET, 4 * LARGEST_OFFSET**2, tolerance=5e-13),
         "variance": Real(0, 4 * LARGEST_OFFSET**2, tolerance=5e-13),
         "pair_rows": Whole(0, "n_rows"),

@@ -7,7 +7,6 @@ W = 1 - v_y the wrong-vote weight of a row, KLcat the divergence of theta from p
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +14,7 @@ import numpy as np
 
 import votecert.numerics as nx
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
-from votecert.bounds.kinds import SHARE, Kind, Whole, is_whole
+from votecert.bounds.kinds import SHARE, Whole, is_whole
 from votecert.bounds.pac_bayes import categorical_divergence_gradient, seeger_constant
 from votecert.bounds.tallies import JudgesVoters
 from votecert.numerics.arithmetic import Arithmetic
@@ -52,10 +51,10 @@ class CategoricalKl(Bound):
     the factor that the de-randomisation costs.
     """
 
-    posterior: ClassVar[str | None] = "categorical"
-    differentiable: ClassVar[bool] = True
+    posterior = "categorical"
+    differentiable = True
     factor: ClassVar[int]
-    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SHARE, "rows": Whole(0, "n_rows")}
+    statistics = {"empirical": SHARE, "rows": Whole(0, "n_rows")}
 
     @property
     @abstractmethod
@@ -122,10 +121,10 @@ class FirstOrder(JudgesVoters, CategoricalKl):
     True
     """
 
-    id: ClassVar[str] = "fo"
-    title: ClassVar[str] = "First order"
-    references: ClassVar[tuple[str, ...]] = ("langford2003", "maurer2004")
-    factor: ClassVar[int] = 2
+    id = "fo"
+    title = "First order"
+    references = ("langford2003", "maurer2004")
+    factor = 2
 
     @property
     def draws(self) -> int:
@@ -155,10 +154,10 @@ class SecondOrder(JudgesVoters, CategoricalKl):
     vote errs, W >= 1/2 and so W^2 >= 1/4.
     """
 
-    id: ClassVar[str] = "so"
-    title: ClassVar[str] = "Second order (tandem)"
-    references: ClassVar[tuple[str, ...]] = ("masegosa2020",)
-    factor: ClassVar[int] = 4
+    id = "so"
+    title = "Second order (tandem)"
+    references = ("masegosa2020",)
+    factor = 4
 
     @property
     def draws(self) -> int:
@@ -199,10 +198,10 @@ class Binomial(CategoricalKl):
         if terms.statistics["rows"] != terms.n_rows:
             raise ValueError(f"The loss is a mean over {terms.n_rows} rows, not {terms.statistics['rows']}.")
 
-    id: ClassVar[str] = "bin"
-    title: ClassVar[str] = "Binomial"
-    references: ClassVar[tuple[str, ...]] = ("lacasse2010",)
-    factor: ClassVar[int] = 2
+    id = "bin"
+    title = "Binomial"
+    references = ("lacasse2010",)
+    factor = 2
 
     @property
     def draws(self) -> int:

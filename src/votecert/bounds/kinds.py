@@ -17,6 +17,12 @@ from typing import Any
 MOST_VOTES = 2**53
 """Votes that a voter can have: beyond, a float no longer holds every whole number."""
 
+MOST_IN_TABLE = 5_000_000
+"""Numbers that a table of votes can have: it takes ten seconds to write and read as many."""
+
+MOST_FOR_AN_ANSWER = 2**30
+"""Votes that one answer of a voter can be worth: those of 500,000 voters still add up exactly."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(ABC):
@@ -137,6 +143,35 @@ class Votes(Kind):
 
     def agrees(self, stored: Any, counted: Any) -> bool:
         return list(stored) == list(counted)
+
+
+@dataclass(frozen=True)
+class VoteTable(Kind):
+    """What each answer of each voter is worth for each class, in whole numbers; or None."""
+
+    required: bool = field(default=False, kw_only=True)
+
+    def problem(self, value: Any, sizes: Any) -> str | None:
+        if value is None:
+            return None
+        d, s, c = shape = sizes.n_voters, sizes.n_outputs, sizes.n_classes
+        if d * s * c > MOST_IN_TABLE:
+            return f"has more than {MOST_IN_TABLE} numbers"
+        rows = _items([value], d)
+        answers = _items(rows, s) if rows is not None else None
+        numbers = _items(answers, c) if answers is not None else None
+        if numbers is None:
+            return f"is not a table of {shape} numbers of votes"
+        if not all(is_whole(votes) and 0 <= votes <= MOST_FOR_AN_ANSWER for votes in numbers):
+            return f"has numbers of votes that are not whole numbers from 0 to {MOST_FOR_AN_ANSWER}"
+        return None
+
+
+def _items(lists: list[Any], length: int) -> list[Any] | None:
+    """The items of lists that all have this length, or None."""
+    if not all(isinstance(one, list | tuple) and len(one) == length for one in lists):
+        return None
+    return [item for one in lists for item in one]
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,13 @@ margins at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Statistics, Terms, Value
-from votecert.bounds.kinds import Kind, Real, RowShare, Whole
+from votecert.bounds.kinds import Real, RowShare, Whole
 from votecert.bounds.pac_bayes import grid_ledger, seeger_constant
 from votecert.numerics.arithmetic import PLAIN, Arithmetic
 from votecert.rows.ballots import Ballots
@@ -81,9 +80,9 @@ class OverMargins(Bound):
 class CountsMarginErrors(Bound):
     """A margin bound for two classes that depends on the rows through the share of margin errors only."""
 
-    multiclass: ClassVar[bool] = False
-    choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5)}
-    statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare()}
+    multiclass = False
+    choices = {"margin": Real(0, 0.5)}
+    statistics = {"margin_error": RowShare()}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         error = margin_errors(ballots, weights, np.array([choice["margin"]]))
@@ -102,7 +101,7 @@ class CountsMarginErrors(Bound):
 class CategoricalMargin(CountsMarginErrors, OverMargins):
     """Such a bound with a grid of margins, whose complexity comes from categorical draws."""
 
-    posterior: ClassVar[str | None] = "categorical"
+    posterior = "categorical"
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         others = self.other_choices(ballots.n_rows)
@@ -128,9 +127,9 @@ class BiggsGuedj(CategoricalMargin):
     count: then it may be the smaller one.
     """
 
-    id: ClassVar[str] = "bg"
-    title: ClassVar[str] = "Biggs-Guedj margin"
-    references: ClassVar[tuple[str, ...]] = ("biggs2022margins",)
+    id = "bg"
+    title = "Biggs-Guedj margin"
+    references = ("biggs2022margins",)
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g = terms.n_rows, ar.number(terms.choice["margin"])
@@ -151,9 +150,9 @@ class BiggsGuedjPlus(CategoricalMargin):
     (Biggs, Zantedeschi and Guedj, 2022, equation ``bgplus``).
     """
 
-    id: ClassVar[str] = "bg+"
-    title: ClassVar[str] = "Biggs-Guedj margin, sharpened"
-    references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "biggs2022margins")
+    id = "bg+"
+    title = "Biggs-Guedj margin, sharpened"
+    references = ("biggs2022voting", "biggs2022margins")
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g = terms.n_rows, terms.choice["margin"]
@@ -178,10 +177,10 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
     ``1 / (T (T + 1))``, which sums to one over the whole numbers.
     """
 
-    id: ClassVar[str] = "bg++"
-    title: ClassVar[str] = "Biggs-Guedj margin with entropy (corrected)"
-    references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
-    choices: ClassVar[Mapping[str, Kind]] = {"margin": Real(0, 0.5), "draws": Whole(1, MOST_DRAWS)}
+    id = "bg++"
+    title = "Biggs-Guedj margin with entropy (corrected)"
+    references = ("biggs2022voting",)
+    choices = {"margin": Real(0, 0.5), "draws": Whole(1, MOST_DRAWS)}
 
     def other_choices(self, m: int) -> dict[str, Floats]:
         # Near e = 1/m more draws no longer help, so 4 log(m) / g^2 is past the best T.
@@ -210,11 +209,11 @@ class GaoZhou(CountsMarginErrors):
     1/2 for d <= 8 voters, and the theorem asks for m >= 5: the bound is 1 there.
     """
 
-    id: ClassVar[str] = "gz"
-    title: ClassVar[str] = "Gao-Zhou k-th margin"
-    references: ClassVar[tuple[str, ...]] = ("gao2013",)
-    is_guarantee: ClassVar[bool] = False
-    caveat: ClassVar[str | None] = (
+    id = "gz"
+    title = "Gao-Zhou k-th margin"
+    references = ("gao2013",)
+    is_guarantee = False
+    caveat = (
         "A baseline: the side conditions of its source have not been checked, so it is not a certificate."
     )
 

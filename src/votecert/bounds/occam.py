@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Origin, Statistics, Terms, Value
-from votecert.bounds.kinds import Kind, OneOf, Real, Votes, Whole, is_number
+from votecert.bounds.kinds import Kind, OneOf, Real, Votes, VoteTable, Whole, is_number
 from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
+from votecert.rows.predictor import influence
 from votecert.rows.scores import Scores
 from votecert.rows.split import in_fitting_part
 
@@ -108,6 +109,7 @@ class Occam(Bound):
     choices: ClassVar[Mapping[str, Kind]] = {
         "votes": Votes("n_voters"),
         "offsets": Votes("n_classes"),
+        "table": VoteTable(),
         "statement": OneOf("whole", "list"),
         "member": OneOf(None, *MEMBERS),
         "list": OneOf("none", "split", "other"),
@@ -161,7 +163,7 @@ class Occam(Bound):
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         rows = certifying_rows(ballots, choice)
-        votes, offsets = choice["votes"], choice["offsets"]
+        votes, offsets = counted_votes(choice), choice["offsets"]
         return {
             "errors": rows.errors(votes, offsets, choice.get("fallback")),
             "rows": rows.n_rows,
@@ -180,6 +182,11 @@ class Occam(Bound):
             raise ValueError(f"Errors were counted on {statistics['rows']} rows, not on {rows}.")
         if max(statistics["errors"], statistics["ties"]) > rows:
             raise ValueError(f"There are more errors or ties than the {rows} rows.")
+        if (table := choice.get("table")) is not None:
+            if not is_member:
+                raise ValueError("A vote with a table is none of the whole-number votes.")
+            if influence(table).tolist() != list(choice["votes"]):
+                raise ValueError("The votes are not the influence of the voters in the table.")
         total = sum(choice["votes"])
         if not total or terms.weights != tuple(votes / total for votes in choice["votes"]):
             raise ValueError("The weights are not those of the certified vote.")
@@ -232,6 +239,12 @@ def whole_choice(
         "fallback": fallback,
         **(NO_LIST if declared is None else declared),
     }
+
+
+def counted_votes(choice: Choice) -> npt.NDArray[np.int64]:
+    """The numbers that votes are counted with: one a voter, or a table of what each answer is worth."""
+    table = choice.get("table")
+    return np.array(choice["votes"] if table is None else table, dtype=np.int64)
 
 
 NO_LIST: dict[str, Any] = {"list": "none", "split": 0.0, "seed": 0}

@@ -19,10 +19,10 @@ complementary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from votecert.bounds._subset_sums import (
 from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, mean_loss_upper, wrong_weight_slopes
 from votecert.bounds.dirichlet.search import CONCENTRATION, best_concentration, central_losses, sketch
-from votecert.bounds.kinds import SAMPLED, Kind, OneOf
+from votecert.bounds.kinds import SAMPLED, OneOf
 from votecert.bounds.pac_bayes import (
     categorical_divergence_gradient,
     dirichlet_divergence,
@@ -82,16 +82,16 @@ class Partition(Bound):
     family: Literal["best", "categorical", "dirichlet"] = "best"
     complements: tuple[tuple[int, int], ...] = ()
 
-    id: ClassVar[str] = "partition"
-    title: ClassVar[str] = "Partition"
-    references: ClassVar[tuple[str, ...]] = ("leblanc2025",)
-    differentiable: ClassVar[bool] = True
-    posterior: ClassVar[str | None] = "dirichlet"
-    choices: ClassVar[Mapping[str, Kind]] = {
+    id = "partition"
+    title = "Partition"
+    references = ("leblanc2025",)
+    differentiable = True
+    posterior = "dirichlet"
+    choices = {
         "family": OneOf("categorical", "dirichlet"),
         "concentration": replace(CONCENTRATION, required=False),
     }
-    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
+    statistics = {"empirical": SAMPLED}
 
     def __post_init__(self) -> None:
         if self.family not in ("best", "categorical", "dirichlet"):

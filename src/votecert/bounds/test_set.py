@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from votecert.bounds.base import Bound, Choice, Floats, Origin, Statistics, Terms, Value
-from votecert.bounds.kinds import Kind, Whole
+from votecert.bounds.kinds import Whole
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 from votecert.rows.predictor import scaled_votes
@@ -33,14 +31,14 @@ class TestSet(Bound):
 
     __test__ = False  # not a test, whatever its name makes pytest think
 
-    id: ClassVar[str] = "test-set"
-    title: ClassVar[str] = "Test set (Clopper-Pearson)"
-    references: ClassVar[tuple[str, ...]] = ("clopper1934", "langford2005")
-    counts_errors: ClassVar[bool] = True
-    caveat: ClassVar[str | None] = "Only for weights that were fixed without looking at these rows."
-    origins: ClassVar[tuple[Origin, ...]] = ("fixed",)
-    default_for: ClassVar[tuple[Origin, ...]] = ("fixed",)
-    statistics: ClassVar[Mapping[str, Kind]] = {"errors": Whole(0, "n_rows")}
+    id = "test-set"
+    title = "Test set (Clopper-Pearson)"
+    references = ("clopper1934", "langford2005")
+    counts_errors = True
+    caveat = "Only for weights that were fixed without looking at these rows."
+    origins = ("fixed",)
+    default_for = ("fixed",)
+    statistics = {"errors": Whole(0, "n_rows")}
 
     def caveat_for(self, origin: Origin) -> str | None:
         return NOT_FIXED.get(origin)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound, Origin, Terms
 from votecert.certificate import words
+from votecert.certificate.record import as_tuple
 from votecert.certificate.text import percent
 from votecert.references import bibtex
 from votecert.rows.predictor import WeightedVote, scaled_votes
@@ -66,6 +67,8 @@ class Certificate:
         Assumptions that the user declared where they could not be checked.
     abstention_declared : bool
         Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
+    notes : tuple of str
+        What to think twice about in the rows: a voter who is always right, copies, labels never true.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     own_words : bool
@@ -90,6 +93,7 @@ class Certificate:
     reason: str | None = None
     declared: tuple[str, ...] = ()
     abstention_declared: bool = True
+    notes: tuple[str, ...] = ()
     intact: bool = field(default=True, compare=False)
     own_words: bool = field(default=True, compare=False)
 
@@ -102,8 +106,32 @@ class Certificate:
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
-        """Weights of the voters in the certified vote, summing to one."""
+        """Weights of the voters in the certified vote, summing to one.
+
+        If each answer of a voter has votes of its own, see :attr:`table`, its weight is its influence: half
+        of what another answer can change in the lead of one class over another, at most.
+        """
         return self.predictor.weights
+
+    @property
+    def table(self) -> dict[str, dict[Any, dict[Any, float]]] | None:
+        """What each answer is worth: ``table[voter][answer][label]``; None if a vote is worth its weight.
+
+        The label with the largest sum over the voters and :attr:`offsets` wins. None stands for no answer;
+        an answer that is not there is worth nothing. On the scale of :attr:`weights`.
+        """
+        vote = self.predictor
+        if vote.table is None:
+            return None
+        names = self.voters or [f"voter {place + 1}" for place in range(len(vote.votes))]
+        votes, answers = vote.numbers / max(1, sum(vote.votes)), (*self.classes, None)
+        return {
+            name: {
+                answer: dict(zip(self.classes, worth, strict=True))
+                for answer, worth in zip(answers, rows, strict=False)
+            }
+            for name, rows in zip(names, votes.tolist(), strict=True)
+        }
 
     @property
     def offsets(self) -> npt.NDArray[np.float64]:
@@ -178,6 +206,7 @@ class Certificate:
         votes: Any = None,
         y: Any = None,
         table: Any = None,
+        monitor: Any = None,
         title: str | None = None,
     ) -> str:
         """A self-contained HTML report; needs the extra ``votecert[cli]``.
@@ -190,12 +219,14 @@ class Certificate:
             The certifying rows, to show the margins.
         table : CertificateTable, or a sequence of them, optional
             Other bounds, or groups of rows, to show beside it.
+        monitor : Monitor, optional
+            What happened since then.
         title : str, optional
             Heading of the report.
         """
         from votecert.report import to_html
 
-        return to_html(self, path, votes=votes, y=y, table=table, title=title)
+        return to_html(self, path, votes=votes, y=y, table=table, monitor=monitor, title=title)
 
     def to_markdown(self) -> str:
         """A section for a model card."""
@@ -273,4 +304,5 @@ def certified_vote(terms: Terms, classes: tuple[Any, ...], kind: VoteKind) -> We
         classes=classes,
         kind=kind,
         fallback=choice.get("fallback"),
+        table=as_tuple(choice.get("table")),
     )

@@ -121,8 +121,8 @@ class Maker:
             classes=classes,
             kind=kind,
             origin=self.origin,
-            errors=rows.errors(vote.votes, vote.offsets, vote.fallback),
-            ties=rows.ties(vote.votes, vote.offsets),
+            errors=rows.errors(vote.numbers, vote.offsets, vote.fallback),
+            ties=rows.ties(vote.numbers, vote.offsets),
             details=found.details,
             ledger=found.ledger,
             classes_declared=rows.classes_declared,
@@ -130,6 +130,7 @@ class Maker:
             voters=self.voters,
             reason=found.reason,
             abstention_declared=rows.abstention_declared,
+            notes=rows.notes,
         )
 
 

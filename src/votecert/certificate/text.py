@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
@@ -32,6 +32,19 @@ def percent(risk: float) -> str:
     ('12.59 %', '9.00 %', '0.0413 %', '99.999 %', '100 %')
     """
     return f"{_ceiling(risk):f} %"
+
+
+def at_least(share: float) -> str:
+    """A lower limit in percent, rounded down.
+
+    Examples
+    --------
+    >>> at_least(0.75129), at_least(1.0), at_least(0.000123)
+    ('75.12 %', '100 %', '0.0123 %')
+    """
+    exact = Decimal(repr(float(share))) * 100
+    places = max(2, 2 - exact.adjusted()) if exact else 2
+    return f"{_short(exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR))} %"
 
 
 def rounded_up(risk: float) -> str:

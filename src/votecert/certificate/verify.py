@@ -14,7 +14,7 @@ from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.checks import problem_with_fields
 from votecert.certificate.text import sentence
 from votecert.learning.whole_votes import refitted_votes
-from votecert.numerics.arithmetic import OUTWARD, exact
+from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
 
 TOLERANCE = 1e-8
@@ -170,8 +170,8 @@ def _recount(certificate: Certificate, rows: Ballots) -> list[str]:
         if not method.statistics[name].agrees(value, counted[name])
     ]
     for name, number, told in (
-        ("errs", rows.errors(vote.votes, vote.offsets, vote.fallback), certificate.errors),
-        ("is tied", rows.ties(vote.votes, vote.offsets), certificate.ties),
+        ("errs", rows.errors(vote.numbers, vote.offsets, vote.fallback), certificate.errors),
+        ("is tied", rows.ties(vote.numbers, vote.offsets), certificate.ties),
     ):
         if number != told:
             problems.append(f"The predictor {name} on {number} of these rows, not on {told}.")

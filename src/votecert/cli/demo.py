@@ -38,8 +38,7 @@ class Certified(NamedTuple):
 def demo(
     *,
     name: Annotated[
-        str,
-        typer.Option("--data", metavar="|".join(DATA_SETS), autocompletion=lambda: list(DATA_SETS)),
+        str, typer.Option("--data", metavar="|".join(DATA_SETS), autocompletion=lambda: list(DATA_SETS))
     ] = "breast-cancer",
     delta: opt.Delta = 0.05,
     seed: Annotated[int, typer.Option(min=0)] = 0,

@@ -6,18 +6,20 @@ Nothing here shares code with the double-precision functions, so agreement of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cache, lru_cache
+from math import fsum, log, log1p
 
-import mpmath
+from votecert.numerics.arithmetic import Arithmetic, Number
 
-Number = Any
+__all__ = ["exact"]
 
 # The formulas lose up to about 14 digits (Dirichlet divergence at total 1e12), so they get more than that.
 _GUARD_DIGITS = 25
 _N_CATONI = 16
+_STAKES = (0.05, 0.13, 0.35, 0.9)
 
 
-class ExactArithmetic:
+class ExactArithmetic(Arithmetic):
     """Multiple-precision functions with results good to about ``digits`` digits.
 
     Examples
@@ -28,6 +30,12 @@ class ExactArithmetic:
     """
 
     def __init__(self, digits: int = 40) -> None:
+        try:
+            import mpmath
+        except ImportError as error:
+            raise ImportError(
+                "verification needs mpmath; install it with: python -m pip install 'votecert[verify]'"
+            ) from error
         self.digits = digits
         self._mp = mpmath.mp.clone()
         self._mp.dps = digits + _GUARD_DIGITS
@@ -108,7 +116,7 @@ class ExactArithmetic:
             return self.number(0)
         if min(a) <= 0:
             return self._mp.inf
-        gamma, psi = self._memo(self._mp.loggamma), self._memo(self._mp.digamma)
+        gamma, psi = cache(self._mp.loggamma), cache(self._mp.digamma)  # slow, and equal weights are common
         total_a, total_b = self._mp.fsum(a), self._mp.fsum(b)
         middle = psi(total_a)
         value = gamma(total_a) - gamma(total_b)
@@ -156,6 +164,61 @@ class ExactArithmetic:
                 break
         return min(p, self.number(1))
 
+    def bounded_mean_upper(
+        self,
+        losses: Sequence[Number],
+        counts: Sequence[int],
+        log_level: Number,
+        sizes: Sequence[Number] | None = None,
+    ) -> Number:
+        """The mixture, solved by bisection in plain floats first, and the kl inverse of the mean."""
+        cost = -self.number(log_level) + (self._mp.log(2) if sizes is None else 0)
+        if self._mp.isinf(cost):
+            return self.number(1)
+        units = zip(losses, [1] * len(losses) if sizes is None else sizes, counts, strict=True)
+        seen = [(self.number(L), self.number(s), count) for L, s, count in units if count]
+        target = cost + self._mp.log(len(_STAKES))
+
+        def gap(r: Number) -> Number:
+            sums = [
+                self._mp.fsum(n * self._mp.log(1 + stake * (r * s - L) / (1 - r)) for L, s, n in seen)
+                for stake in map(self.number, _STAKES)
+            ]
+            return self._log_sum_exp(sums) - target
+
+        best = self._refined(gap, self._rough_limit(seen, float(target)))
+        if sizes is None:
+            n = sum(counts)
+            mean = self._mp.fsum(L * count for L, _, count in seen) / n
+            best = min(best, self.kl_inverse_upper(mean, cost / n))
+        return best
+
+    def _rough_limit(self, seen: Sequence[tuple[Number, Number, int]], target: float) -> float:
+        """Where the mixture reaches its target, in floats: forty digits of that would take seconds."""
+        units, low, high = [(float(L), float(s), n) for L, s, n in seen], 0.0, 1.0
+        while (r := (low + high) / 2) not in (low, high):
+            sums = [fsum(n * log1p(x * (r * s - L) / (1 - r)) for L, s, n in units) for x in _STAKES]
+            peak = max(sums)
+            total = peak + log(fsum(self._mp.exp(value - peak) for value in sums))
+            low, high = (low, r) if total >= target else (r, high)
+        return high
+
+    def _refined(self, gap: Callable[[Number], Number], near: float) -> Number:
+        """The root of a growing function near a float, between bounds at which its sign is seen to change."""
+        width, one = self.number(2) ** -48, self.number(1)
+        if near >= 1:
+            return one
+        low, high = self.number(near), self.number(near)
+        while low > 0 and gap(low) >= 0:
+            low, width = max(self.number(0), low - width * max(low, width)), 4 * width
+        width = self.number(2) ** -48
+        while high < 1 and gap(high) < 0:
+            high, width = min(one, high + width * min(high, one - high)), 4 * width
+        if high >= 1 or low <= 0:
+            return min(high, one)
+        tolerance = self.number(10) ** -(self.digits + 10)
+        return self._mp.findroot(gap, (low, high), solver="anderson", tol=tolerance, verify=False)
+
     def _kl(self, q: Number, p: Number) -> Number:
         if (p == 0 and q > 0) or (p == 1 and q < 1):
             return self._mp.inf
@@ -178,17 +241,6 @@ class ExactArithmetic:
         tolerance = self.number(10) ** -(self.digits + 10)
         return self._mp.findroot(gap, (inside, outside), solver="anderson", tol=tolerance, verify=False)
 
-    def _memo(self, function: Callable[[Number], Number]) -> Callable[[Number], Number]:
-        """Remember values: equal weights are common and these functions are slow."""
-        known: dict[Number, Number] = {}
-
-        def remembered(x: Number) -> Number:
-            if x not in known:
-                known[x] = function(x)
-            return known[x]
-
-        return remembered
-
     def _beta_fraction(self, x: Number, a: Number, b: Number) -> Number:
         """Evaluate ``I_x(a, b)`` left of the mode by the continued fraction DLMF 8.17.22."""
         gamma, log = self._mp.loggamma, self._mp.log
@@ -207,3 +259,16 @@ class ExactArithmetic:
                 factor = lower * upper
                 value *= factor
         return value * self._mp.exp(log_front)
+
+
+@lru_cache(maxsize=8)
+def exact(digits: int = 40) -> Arithmetic:
+    """Return multiple-precision arithmetic with results good to about ``digits`` digits (needs mpmath).
+
+    Examples
+    --------
+    >>> from votecert.numerics import OUTWARD
+    >>> float(exact(40).kl_inverse_upper(0.0, 1.0)), OUTWARD.kl_inverse_upper(0.0, 1.0)
+    (0.63212055882855..., 0.63212055882...)
+    """
+    return ExactArithmetic(digits)

@@ -1,8 +1,8 @@
 """One vocabulary, two precisions: a bound writes its formula once and it is evaluated twice.
 
 `OUTWARD` is double precision with every error of the special functions covered by a slack that points
-outward (a certificate may be a little too large, never too small).  ``exact(digits)`` evaluates the same
-formula in multiple precision and takes given floats as exact numbers; verification and the tests compare
+outward (a certificate may be a little too large, never too small).  `votecert.numerics.exact` evaluates the
+same formula in multiple precision and takes given floats as exact numbers; verification and the tests compare
 with it.
 """
 
@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from votecert.numerics.beta import beta_cdf
 from votecert.numerics.binomial import binomial_tail, clopper_pearson_upper, log_binomial_coefficient
+from votecert.numerics.bounded import bounded_mean_upper
 from votecert.numerics.divergences import categorical_kl, dirichlet_kl
 from votecert.numerics.kl import kl_inverse_lower, kl_inverse_upper
 from votecert.numerics.maurer import log_maurer
 from votecert.numerics.mixture import mixture_inverse
 
-__all__ = ["OUTWARD", "PLAIN", "Arithmetic", "Number", "exact"]
+__all__ = ["OUTWARD", "PLAIN", "Arithmetic", "Number"]
 
 # A float or a multiple-precision number; formulas only add, subtract, multiply, divide and compare them.
 Number = Any
@@ -31,108 +31,87 @@ Number = Any
 _ULPS = 8.0 * 2.0**-53
 
 
-class Arithmetic(Protocol):
-    """The functions a bound's formula may use, besides ``+ - * /``; scalars in, scalar out."""
+class Arithmetic:
+    """The functions a bound's formula may use, besides ``+ - * /``; scalars in, scalar out.
 
-    def number(self, x: Number) -> Number:
-        """Return ``x`` as a number of this arithmetic."""
-
-    def log(self, x: Number) -> Number:
-        """Return the natural logarithm of ``x > 0``."""
-
-    def exp(self, x: Number) -> Number:
-        """Return ``e`` to the power ``x``."""
-
-    def sqrt(self, x: Number) -> Number:
-        """Return the square root of ``x >= 0``."""
-
-    def log_maurer(self, m: int) -> Number:
-        """Return the logarithm of Maurer's constant."""
-
-    def log_binomial(self, n: int, k: int) -> Number:
-        """Return the logarithm of the binomial coefficient ``C(n, k)``."""
-
-    def kl_inverse_upper(self, q: Number, c: Number) -> Number:
-        """Return the largest ``p`` with ``kl(q, p) <= c``; ``q`` above one counts as one."""
-
-    def kl_inverse_lower(self, q: Number, c: Number) -> Number:
-        """Return the smallest ``p`` with ``kl(q, p) <= c``; ``q`` below zero counts as zero."""
-
-    def mixture_inverse(self, q: Number, c: Number, m: int) -> Number:
-        """Return the inverse of the mixture of kl and Catoni inequalities."""
-
-    def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> Number:
-        """Return the divergence of two categorical distributions."""
-
-    def dirichlet_kl(self, alpha: Sequence[Number], beta: Sequence[Number]) -> Number:
-        """Return the divergence of two Dirichlet distributions."""
-
-    def beta_cdf_up(self, x: Number, a: Number, b: Number) -> Number:
-        """Return the distribution function of Beta(a, b), not below the true value."""
-
-    def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
-        """Return the distribution function of Beta(a, b), not above the true value."""
-
-    def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
-        """Return ``P(Bin(n, w) >= k)``, not above the true value."""
-
-    def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> Number:
-        """Return the largest ``p`` with ``log P(Bin(m, p) <= k) >= log_delta``."""
-
-
-class _Outward:
-    """Double precision, rounded up (functions named ``lower`` or ``down``: rounded down)."""
+    Here in double precision, rounded up (functions named ``lower`` or ``down``: rounded down).
+    """
 
     def __repr__(self) -> str:
         return "OUTWARD"
 
-    def number(self, x: Number) -> float:
+    def number(self, x: Number) -> Number:
+        """Return ``x`` as a number of this arithmetic."""
         return float(x)
 
-    def log(self, x: Number) -> float:
+    def log(self, x: Number) -> Number:
+        """Return the natural logarithm of ``x > 0``."""
         return _nudge(math.log(x))
 
-    def exp(self, x: Number) -> float:
+    def exp(self, x: Number) -> Number:
+        """Return ``e`` to the power ``x``."""
         return _nudge(math.exp(x))
 
-    def sqrt(self, x: Number) -> float:
+    def sqrt(self, x: Number) -> Number:
+        """Return the square root of ``x >= 0``."""
         return _nudge(math.sqrt(x))
 
-    def log_maurer(self, m: int) -> float:
+    def log_maurer(self, m: int) -> Number:
+        """Return the logarithm of Maurer's constant."""
         return log_maurer(m)
 
-    def log_binomial(self, n: int, k: int) -> float:
+    def log_binomial(self, n: int, k: int) -> Number:
+        """Return the logarithm of the binomial coefficient ``C(n, k)``."""
         return float(log_binomial_coefficient(n, k)) * (1.0 + 1e-14) + 1e-13
 
-    def kl_inverse_upper(self, q: Number, c: Number) -> float:
+    def kl_inverse_upper(self, q: Number, c: Number) -> Number:
+        """Return the largest ``p`` with ``kl(q, p) <= c``; ``q`` above one counts as one."""
         return float(kl_inverse_upper(min(1.0, q), c))
 
-    def kl_inverse_lower(self, q: Number, c: Number) -> float:
+    def kl_inverse_lower(self, q: Number, c: Number) -> Number:
+        """Return the smallest ``p`` with ``kl(q, p) <= c``; ``q`` below zero counts as zero."""
         return float(kl_inverse_lower(max(0.0, q), c))
 
-    def mixture_inverse(self, q: Number, c: Number, m: int) -> float:
+    def mixture_inverse(self, q: Number, c: Number, m: int) -> Number:
+        """Return the inverse of the mixture of kl and Catoni inequalities."""
         return float(mixture_inverse(min(1.0, q), c, m))
 
-    def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> float:
+    def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> Number:
+        """Return the divergence of two categorical distributions."""
         return float(categorical_kl(theta, pi)) * (1.0 + 1e-12) + 1e-12
 
-    def dirichlet_kl(self, alpha: Sequence[Number], beta: Sequence[Number]) -> float:
+    def dirichlet_kl(self, alpha: Sequence[Number], beta: Sequence[Number]) -> Number:
+        """Return the divergence of two Dirichlet distributions."""
         return float(dirichlet_kl(alpha, beta)) * (1.0 + 2e-9) + 1e-9
 
-    def beta_cdf_up(self, x: Number, a: Number, b: Number) -> float:
+    def beta_cdf_up(self, x: Number, a: Number, b: Number) -> Number:
+        """Return the distribution function of Beta(a, b), not below the true value."""
         return min(1.0, float(beta_cdf(x, a, b)) + _beta_slack(a + b))
 
-    def beta_cdf_down(self, x: Number, a: Number, b: Number) -> float:
+    def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
+        """Return the distribution function of Beta(a, b), not above the true value."""
         return max(0.0, float(beta_cdf(x, a, b)) - _beta_slack(a + b))
 
-    def binomial_tail_down(self, n: int, k: int, w: Number) -> float:
+    def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
+        """Return ``P(Bin(n, w) >= k)``, not above the true value."""
         return max(0.0, float(binomial_tail(n, k, w)) - _beta_slack(n))
 
-    def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> float:
+    def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> Number:
+        """Return the largest ``p`` with ``log P(Bin(m, p) <= k) >= log_delta``."""
         return float(clopper_pearson_upper(k, m, log_delta))
 
+    def bounded_mean_upper(
+        self,
+        losses: Sequence[Number],
+        counts: Sequence[int],
+        log_level: Number,
+        sizes: Sequence[Number] | None = None,
+    ) -> Number:
+        """Return an upper limit on the mean of losses in [0, 1]; losses and sizes may be fractions."""
+        return bounded_mean_upper(losses, counts, log_level, sizes)
 
-OUTWARD: Arithmetic = _Outward()
+
+OUTWARD = Arithmetic()
 
 PLAIN: Any = SimpleNamespace(
     number=np.asarray,
@@ -144,24 +123,6 @@ PLAIN: Any = SimpleNamespace(
     categorical_kl=categorical_kl,
 )
 """Some of these functions for arrays, not rounded: to look at many choices of a formula at once."""
-
-
-@lru_cache(maxsize=8)
-def exact(digits: int = 40) -> Arithmetic:
-    """Return multiple-precision arithmetic with results good to about ``digits`` digits (needs mpmath).
-
-    Examples
-    --------
-    >>> float(exact(40).kl_inverse_upper(0.0, 1.0)), OUTWARD.kl_inverse_upper(0.0, 1.0)
-    (0.63212055882855..., 0.63212055882...)
-    """
-    try:
-        from votecert.numerics._exact import ExactArithmetic
-    except ImportError as error:
-        raise ImportError(
-            "verification needs mpmath; install it with: python -m pip install 'votecert[verify]'"
-        ) from error
-    return ExactArithmetic(digits)
 
 
 def _nudge(value: float) -> float:

@@ -187,10 +187,10 @@ def _implicit_slopes(q: Array, value: Array) -> tuple[Array, Array]:
     distance = value - q
     room = np.maximum(np.abs(distance), _EPS * np.maximum(q, _TINY) + _TINY)
     slope_c = value * (1.0 - value) / np.copysign(room, distance)
-    log_odds = _log_odds(value) - _log_odds(q)
-    slope_q = np.where(np.abs(distance) > 1e-14, log_odds * slope_c, 1.0)
+    slope_q = np.where(np.abs(distance) > 1e-14, (log_odds(value) - log_odds(q)) * slope_c, 1.0)
     return slope_q, slope_c
 
 
-def _log_odds(p: Array) -> Array:
+def log_odds(p: Array) -> Array:
+    """Return ``log(p / (1 - p))``, finite at both ends."""
     return np.log(np.maximum(p, _TINY)) - np.log(np.maximum(1.0 - p, _TINY))

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from votecert.numerics._arrays import Array, floats, in_blocks
-from votecert.numerics.kl import binary_kl, kl_inverse_upper
+from votecert.numerics.kl import binary_kl, kl_inverse_upper, log_odds
 from votecert.numerics.maurer import log_maurer
 
 __all__ = ["catoni_grid", "mixture_inverse", "mixture_inverse_gradient"]
@@ -145,11 +145,7 @@ def _mixture(q: Array, p: Array, m: int) -> tuple[Array, Array, Array]:
     total = shares.sum(axis=0)
     value = peak + (np.log(total) - _LOG_TERMS) / m
     shares /= total
-    kl_slope_q = _log_odds(q) - _log_odds(p)
+    kl_slope_q = log_odds(q) - log_odds(p)
     slope_p = (shares[:-1] * (shrink / room)).sum(axis=0) + shares[-1] * (p - q) / (p * (1.0 - p))
     slope_q = shares[-1] * kl_slope_q - (shares[:-1] * C).sum(axis=0)
     return value, slope_p, slope_q
-
-
-def _log_odds(p: Array) -> Array:
-    return np.log(np.maximum(p, _TINY)) - np.log(np.maximum(1.0 - p, _TINY))

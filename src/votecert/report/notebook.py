@@ -32,11 +32,12 @@ def certificate_html(certificate: Certificate) -> str:
         for fact in headline_facts(certificate)
     )
     sentences = " ".join(said.sentences)
+    notes = "".join(f"<p>Note: {_text(line)}</p>" for line in certificate.notes)
     return (
         f'<div style="border-left:4px solid {COLOURS[said.kind]};padding-left:1em;max-width:46em">'
         f'<div style="color:{COLOURS[said.kind]}"><b>{_text(said.badge)}</b></div>'
         f'<div style="font-size:1.8em">{_number(said)}</div>'
-        f"<p>{_text(sentences)}</p><table>{facts}</table></div>"
+        f"<p>{_text(sentences)}</p><table>{facts}</table>{notes}</div>"
     )
 
 

@@ -7,7 +7,7 @@ voters that vote for class k, ``v_y`` that of the true class, ``W`` the wrong-vo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from votecert._types import AnyArray, Bits, BoolArray, Codes, FloatArray, Indice
 from votecert.rows.patterns import row_blocks
 from votecert.rows.split import Drawn
 from votecert.rows.vote_sums import (
+    lead_of,
     pack_flags,
     pack_votes,
     pair_counts,
@@ -50,6 +51,8 @@ class PatternVotes:
         Whether it was declared in advance that voters can, or cannot, abstain.
     drawn : Drawn or None
         For rows that were read block by block and are gone: the counts of their fitting part.
+    notes : tuple of str
+        What to think twice about, see :mod:`votecert.rows.checks`.
     """
 
     codes: Codes
@@ -61,6 +64,7 @@ class PatternVotes:
     pattern_of_row: Indices | None = None
     abstention_declared: bool = True
     drawn: Drawn | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("codes", "labels", "counts", "classes", "pattern_of_row"):
@@ -178,24 +182,14 @@ class PatternVotes:
         """Number of rows both voters of a pair get wrong, (d, d)."""
         return pair_counts(self._is_wrong, self.counts, self.n_voters)
 
-    def disagreements(self) -> IntArray:
-        """Number of rows on which the votes of a pair differ, (d, d); two abstentions do not differ."""
-        if self.n_outputs == 2:
-            both_wrong = self.tandem_counts()
-            errors = np.diagonal(both_wrong)
-            return errors[:, None] + errors - 2 * both_wrong
-        same = np.zeros((self.n_voters, self.n_voters), dtype=np.int64)
-        for output in range(self.n_outputs):
-            same += pair_counts(partial(votes_for, self.codes, output), self.counts, self.n_voters)
-        return self.n_rows - same
-
     def vote_totals(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> IntArray:
         """Votes for each class when voter i has ``n_i`` votes, (n_patterns, c), exact.
 
         Parameters
         ----------
-        n : (d,) whole numbers >= 0
-            Votes of each voter.
+        n : (d,) or (d, s, c) whole numbers >= 0
+            Votes of each voter for the class that it names; or a table of the votes for each class when
+            voter i says s. There are c or c + 1 answers s, the last being an abstention.
         offsets : (c,) whole numbers >= 0, optional
             Votes of the constant voters, one a class, added to every row.
         """
@@ -209,6 +203,10 @@ class PatternVotes:
         A pattern on which no vote is cast gets ``fallback``, or -1 (always wrong) when there is none.
         """
         return winners(self.vote_totals(n, offsets), fallback)
+
+    def leads(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> IntArray:
+        """By how many votes the winner of each pattern leads, (n_patterns,); 0 in a tie."""
+        return lead_of(self.vote_totals(n, offsets))
 
     def _is_correct(self, rows: slice) -> BoolArray:
         truth = self.labels[rows, None].astype(self.codes.dtype)

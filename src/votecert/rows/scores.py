@@ -18,6 +18,7 @@ from votecert._types import AnyArray, BoolArray, FloatArray, Indices
 from votecert.rows.labels import encode
 from votecert.rows.patterns import row_blocks
 from votecert.rows.split import checked_rows, in_fitting_part
+from votecert.rows.vote_sums import lead_of
 
 ScoreArray = npt.NDArray[np.floating[Any]]
 
@@ -55,6 +56,7 @@ class Scores:
     classes_declared: bool = True
     can_abstain = False
     abstention_declared = True  # there is no way to abstain
+    notes = ()
 
     @classmethod
     def from_scores(cls, scores: Any, y: Any, *, classes: Any = None) -> Scores:
@@ -130,12 +132,22 @@ class Scores:
 
         ``fallback`` is for hard votes, where nobody may vote; here it changes nothing.
         """
-        totals = soft_totals(self.values, n, offsets)
-        return int(np.count_nonzero((totals.argmax(axis=1) != self.labels) | tied(totals)))
+        return int(np.count_nonzero(self.predict(n, offsets) != self.labels))
 
     def ties(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> int:
         """Number of rows whose two largest totals agree to nine digits."""
         return int(np.count_nonzero(tied(soft_totals(self.values, n, offsets))))
+
+    def predict(
+        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
+    ) -> Indices:
+        """Class index that the soft vote gives each row, (m,); -1, always wrong, where it is tied."""
+        totals = soft_totals(self.values, n, offsets)
+        return np.where(tied(totals), -1, totals.argmax(axis=1))
+
+    def leads(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> FloatArray:
+        """By how much the winner of each row leads, (m,)."""
+        return lead_of(soft_totals(self.values, n, offsets))
 
 
 def checked_scores(scores: Any) -> ScoreArray:
@@ -157,34 +169,37 @@ def checked_scores(scores: Any) -> ScoreArray:
 def soft_totals(scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> FloatArray:
     """Total of each class on each row, (rows, c), always added up in the same order.
 
+    Voter i has ``n_i`` votes, which it shares out by its scores; with a table (d, c, c), its score for label
+    s gives class k ``n[i, s, k]`` times as many.
+
     Examples
     --------
     >>> soft_totals(np.array([[[0.75, 0.25], [0.5, 0.5]]]), [2, 1], offsets=[0, 1])
     array([[2., 2.]])
     """
-    votes = np.asarray(n)
-    if votes.shape != scores.shape[1:2]:
-        raise ValueError(f"There are {scores.shape[1]} voters but {votes.shape} numbers of votes.")
+    votes, shape = np.asarray(n), scores.shape[1:]
+    if votes.shape not in (shape[:1], (*shape, shape[1])):
+        raise ValueError(f"There are {shape[0]} voters but {votes.shape} numbers of votes.")
     totals = np.zeros((scores.shape[0], scores.shape[2]))
     if offsets is not None:
         totals += np.asarray(offsets, dtype=np.float64)
     for rows in _blocks(scores):
-        for voter in np.flatnonzero(votes):
-            totals[rows] += float(votes[voter]) * scores[rows, voter].astype(np.float64)
+        for voter in np.flatnonzero(votes.reshape(len(votes), -1).any(axis=1)):
+            own = scores[rows, voter].astype(np.float64)
+            if votes.ndim == 1:
+                totals[rows] += float(votes[voter]) * own
+            else:
+                for said in np.flatnonzero(votes[voter].any(axis=1)):
+                    totals[rows] += own[:, said, None] * votes[voter, said].astype(np.float64)
     return totals
-
-
-def soft_winners(scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> Indices:
-    """Class with the largest total on each row, the smallest class index if equal."""
-    return np.asarray(soft_totals(scores, n, offsets).argmax(axis=1))
 
 
 def tied(totals: FloatArray) -> BoolArray:
     """Which rows have two largest totals that agree to nine digits."""
     if totals.shape[1] < 2:
         return np.zeros(len(totals), dtype=bool)
-    second, first = np.partition(totals, -2, axis=1)[:, -2:].T
-    return np.asarray(first - second <= TIED * np.maximum(np.abs(first), np.abs(second)))
+    first, lead = totals.max(axis=1), lead_of(totals)
+    return np.asarray(lead <= TIED * np.maximum(np.abs(first), np.abs(first - lead)))
 
 
 def _blocks(scores: ScoreArray) -> Any:

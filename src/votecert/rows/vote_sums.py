@@ -81,10 +81,7 @@ def pack_votes(codes: Codes, n_outputs: int) -> list[Bits]:
 
 
 def weigh_votes(
-    codes: Codes,
-    n_outputs: int,
-    weights: npt.NDArray[_Number],
-    packed: Sequence[Bits] = (),
+    codes: Codes, n_outputs: int, weights: npt.NDArray[_Number], packed: Sequence[Bits] = ()
 ) -> npt.NDArray[_Number]:
     """Weight of the voters for each output, (rows, outputs): ``v_k = sum of weights_i over codes_i = k``.
 
@@ -129,29 +126,77 @@ def total_votes(
     >>> total_votes(np.array([[0, 1, 1], [2, 2, 0]], np.uint8), 2, [1, 1, 2], offsets=[1, 0])
     array([[2, 3],
            [3, 0]])
+
+    A voter whose "1" is worth three votes, and its "0" only one:
+
+    >>> total_votes(np.array([[0], [1]], np.uint8), 2, [[[1, 0], [0, 3]]])
+    array([[1, 0],
+           [0, 3]])
     """
     votes, constant = whole_votes(n, offsets, codes.shape[1], n_classes)
-    largest = sum(votes.tolist()) + max(constant.tolist())
+    largest = sum(votes.reshape(len(votes), -1).max(axis=1).tolist()) + max(constant.tolist())
     if largest == 0:
         raise ValueError("Nobody has a vote: n and offsets are all zero.")
     if largest > _LARGEST_TOTAL:
         raise ValueError(
             f"There are too many votes to count exactly, up to {largest}: divide n by a common factor."
         )
-    totals = weigh_votes(codes, n_classes, votes, packed)
+    if votes.ndim == 3:
+        totals = _weigh_table(codes, votes, packed)
+    else:
+        totals = weigh_votes(codes, n_classes, votes, packed)
     totals += constant  # in place: there may be many rows
     return totals
+
+
+def _weigh_table(codes: Codes, table: IntArray, packed: Sequence[Bits]) -> IntArray:
+    """Votes for each class by what each answer of each voter is worth; other answers are worth nothing."""
+    n_rows, (n_voters, n_outputs, n_classes) = len(codes), table.shape
+    totals = np.zeros((n_rows, n_classes), dtype=np.int64)
+    if n_outputs <= _FEW_OUTPUTS:
+        packed = packed if len(packed) >= n_outputs else pack_votes(codes, n_outputs)
+        for output in range(n_outputs):
+            for k in np.flatnonzero(table[:, output].any(axis=0)):
+                totals[:, k] += weigh_bits(packed[output], table[:, output, k])
+        return totals
+    table = np.pad(table, ((0, 0), (0, n_classes + 1 - n_outputs), (0, 0)))
+    for rows in row_blocks(n_rows, n_classes):
+        for voter in range(n_voters):
+            totals[rows] += table[voter].take(codes[rows, voter], axis=0)
+    return totals
+
+
+def lead_of(totals: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """By how much the largest total of each row is above the second largest, (rows,).
+
+    Examples
+    --------
+    >>> lead_of(np.array([[3, 1, 2], [2, 2, 0]]))
+    array([1, 0])
+    """
+    if totals.shape[1] < 2:
+        return totals[:, 0]
+    second, first = np.partition(totals, -2, axis=1)[:, -2:].T
+    return np.asarray(first - second)
 
 
 def whole_votes(
     n: npt.ArrayLike, offsets: npt.ArrayLike | None, n_voters: int, n_classes: int
 ) -> tuple[IntArray, IntArray]:
-    """Votes of the voters and of the constant ones, checked."""
-    constant = np.zeros(n_classes) if offsets is None else offsets
-    return (
-        _whole_numbers(n, n_voters, "n", "voter"),
-        _whole_numbers(constant, n_classes, "offsets", "class"),
-    )
+    """Votes of the voters, (d,) or (d, c or c + 1, c), and of the constant ones, (c,), checked."""
+    numbers = np.asarray(n)
+    shapes = [(n_voters,), (n_voters, n_classes, n_classes), (n_voters, n_classes + 1, n_classes)]
+    if numbers.shape not in shapes:
+        raise ValueError(
+            f"n needs one number a voter, {n_voters} in all, or a table with what each answer is worth for "
+            f"each class, {shapes[1]} or {shapes[2]}, but its shape is {numbers.shape}."
+        )
+    constant = np.zeros(n_classes) if offsets is None else np.asarray(offsets)
+    if constant.shape != (n_classes,):
+        raise ValueError(
+            f"offsets needs one number a class, {n_classes} in all, but its shape is {constant.shape}."
+        )
+    return _whole_numbers(numbers, "n"), _whole_numbers(constant, "offsets")
 
 
 def winners(totals: IntArray, fallback: int | None = None) -> Indices:
@@ -176,12 +221,7 @@ def winners(totals: IntArray, fallback: int | None = None) -> Indices:
     return winner
 
 
-def _whole_numbers(values: npt.ArrayLike, length: int, name: str, owner: str) -> IntArray:
-    array = np.asarray(values)
-    if array.shape != (length,):
-        raise ValueError(
-            f"{name} needs one number a {owner}, {length} in all, but its shape is {array.shape}."
-        )
+def _whole_numbers(array: AnyArray, name: str) -> IntArray:
     if array.dtype.kind not in "biuf" or not np.all(
         (array >= 0) & (array <= _LARGEST_TOTAL) & (array % 1 == 0)
     ):

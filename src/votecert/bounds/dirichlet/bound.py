@@ -40,11 +40,11 @@ everywhere and ``L_0 <= (B - f) / (p - f)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, log
 from operator import itemgetter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -66,7 +66,6 @@ from votecert.bounds.base import (
     Floats,
     Indices,
     Objective,
-    Origin,
     Statistics,
     Terms,
     Value,
@@ -75,7 +74,7 @@ from votecert.bounds.base import (
 from votecert.bounds.dirichlet.centres import Surroundings, centre_of, centres, distance, nearby
 from votecert.bounds.dirichlet.losses import EXPONENTS, RowVotes, loss_slopes, mean_loss_upper
 from votecert.bounds.dirichlet.search import CONCENTRATION, Landscape, sketch
-from votecert.bounds.kinds import SAMPLED, Kind, Real
+from votecert.bounds.kinds import SAMPLED, Real
 from votecert.bounds.pac_bayes import Inequality, grid_ledger, sampled_risk, sampled_risk_gradient
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
@@ -135,21 +134,21 @@ class Dirichlet(Bound):
     complements: tuple[tuple[int, int], ...] = ()
     subset_share: float = 0.05
 
-    id: ClassVar[str] = "dirichlet"
-    title: ClassVar[str] = "Dirichlet certificate"
-    references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "leblanc2025", "maurer2004", "catoni2007")
-    differentiable: ClassVar[bool] = True
-    default_for: ClassVar[tuple[Origin, ...]] = ("given",)
-    in_best: ClassVar[bool] = True
-    posterior: ClassVar[str | None] = "dirichlet"
-    choices: ClassVar[Mapping[str, Kind]] = {
+    id = "dirichlet"
+    title = "Dirichlet certificate"
+    references = ("biggs2022voting", "leblanc2025", "maurer2004", "catoni2007")
+    differentiable = True
+    default_for = ("given",)
+    in_best = True
+    posterior = "dirichlet"
+    choices = {
         "concentration": CONCENTRATION,
         "margin": Real(0, 0.5),
         "prior_scale": Real(0),
         "dropped": Real(0, 0.999, required=False),
         "smoothed": Real(0, 1, required=False),
     }
-    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
+    statistics = {"empirical": SAMPLED}
 
     def __post_init__(self) -> None:
         for name in ("margins", "prior_scales", "prior_shares"):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -33,7 +33,7 @@ import votecert.numerics as nx
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import sampled_margin_loss, sampled_objective
 from votecert.bounds.dirichlet.search import CONCENTRATION, CONCENTRATIONS, Summary, best_concentration, zoom
-from votecert.bounds.kinds import SAMPLED, Kind, Real, RowShare
+from votecert.bounds.kinds import SAMPLED, Real, RowShare
 from votecert.bounds.margins import OverMargins, margin_errors
 from votecert.bounds.pac_bayes import dirichlet_divergence, seeger_constant
 from votecert.numerics.arithmetic import Arithmetic
@@ -70,13 +70,13 @@ class FactorTwo(Bound):
     probability at least 1/2.
     """
 
-    id: ClassVar[str] = "f2"
-    title: ClassVar[str] = "Dirichlet factor two"
-    references: ClassVar[tuple[str, ...]] = ("zantedeschi2021",)
-    differentiable: ClassVar[bool] = True
-    posterior: ClassVar[str | None] = "dirichlet"
-    choices: ClassVar[Mapping[str, Kind]] = {"concentration": CONCENTRATION}
-    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
+    id = "f2"
+    title = "Dirichlet factor two"
+    references = ("zantedeschi2021",)
+    differentiable = True
+    posterior = "dirichlet"
+    choices = {"concentration": CONCENTRATION}
+    statistics = {"empirical": SAMPLED}
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         summary = Summary.of(ballots, weights)
@@ -117,8 +117,8 @@ class DirichletOverMargins(OverMargins):
 
     concentrations: tuple[float, float] = CONCENTRATIONS
 
-    posterior: ClassVar[str | None] = "dirichlet"
-    choices: ClassVar[Mapping[str, Kind]] = {"concentration": CONCENTRATION, "margin": Real(0, 0.5)}
+    posterior = "dirichlet"
+    choices = {"concentration": CONCENTRATION, "margin": Real(0, 0.5)}
 
     def in_paper_search(self) -> Self:
         return replace(super().in_paper_search(), concentrations=(1.0, 2.0**16))
@@ -165,10 +165,10 @@ class DirichletMargin(DirichletOverMargins):
     and q is the mean cost.
     """
 
-    id: ClassVar[str] = "dirichlet-margin"
-    title: ClassVar[str] = "Dirichlet margin (corrected)"
+    id = "dirichlet-margin"
+    title = "Dirichlet margin (corrected)"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "marchal2017")
-    statistics: ClassVar[Mapping[str, Kind]] = {"margin_error": RowShare(), "weight_error": RowShare()}
+    statistics = {"margin_error": RowShare(), "weight_error": RowShare()}
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)
@@ -239,11 +239,11 @@ class DirichletMarginPublished(DirichletMargin):
     arithmetic. The exponent lacks a factor 1/2 (see the module's notes).
     """
 
-    id: ClassVar[str] = "dirichlet-margin-published"
-    title: ClassVar[str] = "Dirichlet margin, as printed (not valid)"
-    references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
-    is_guarantee: ClassVar[bool] = False
-    caveat: ClassVar[str | None] = "The printed lemma is false: its exponent is too large by a factor of two."
+    id = "dirichlet-margin-published"
+    title = "Dirichlet margin, as printed (not valid)"
+    references = ("biggs2022voting",)
+    is_guarantee = False
+    caveat = "The printed lemma is false: its exponent is too large by a factor of two."
 
     def penalties(self, K: Floats, g: Floats, n_outputs: int) -> tuple[list[Floats], Floats]:
         e = np.exp(-(K + 1) * g**2)
@@ -269,13 +269,13 @@ class DirichletStochastic(DirichletOverMargins):
     ``e = tau_K(g)`` for two classes and ``exp(-2 (K + 1) g^2)`` for more.
     """
 
-    id: ClassVar[str] = "dirichlet-stochastic"
-    title: ClassVar[str] = "Dirichlet stochastic margin (corrected)"
+    id = "dirichlet-stochastic"
+    title = "Dirichlet stochastic margin (corrected)"
     references: ClassVar[tuple[str, ...]] = ("biggs2022voting", "marchal2017")
-    differentiable: ClassVar[bool] = True
-    statistics: ClassVar[Mapping[str, Kind]] = {"empirical": SAMPLED}
+    differentiable = True
+    statistics = {"empirical": SAMPLED}
 
-    exponent: ClassVar[float] = 2.0
+    exponent = 2.0
 
     def uses_beta_tail(self, n_outputs: int) -> bool:
         """Whether the de-randomisation term is the exact Beta tail."""
@@ -331,13 +331,13 @@ class DirichletStochasticPublished(DirichletStochastic):
     while the vote is always wrong.
     """
 
-    id: ClassVar[str] = "dirichlet-stochastic-published"
-    title: ClassVar[str] = "Dirichlet stochastic margin, as printed (not valid)"
-    references: ClassVar[tuple[str, ...]] = ("biggs2022voting",)
-    is_guarantee: ClassVar[bool] = False
-    caveat: ClassVar[str | None] = "Refuted by two voters, one always right and one always wrong."
+    id = "dirichlet-stochastic-published"
+    title = "Dirichlet stochastic margin, as printed (not valid)"
+    references = ("biggs2022voting",)
+    is_guarantee = False
+    caveat = "Refuted by two voters, one always right and one always wrong."
 
-    exponent: ClassVar[float] = 4.0
+    exponent = 4.0
 
     def uses_beta_tail(self, n_outputs: int) -> bool:
         return False

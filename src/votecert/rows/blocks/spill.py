@@ -298,9 +298,9 @@ class SpilledBallots(Ballots):
     margins = _joined("margins")
     vote_totals = _joined("vote_totals", lambda ballots: 8 * ballots.n_classes)
     predict = _joined("predict")
+    leads = _joined("leads")
     voter_errors = _summed("voter_errors")
     tandem_counts = _summed("tandem_counts")
-    disagreements = _summed("disagreements")
     _count_errors = _summed("errors")
     _count_ties = _summed("ties")
 

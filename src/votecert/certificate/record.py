@@ -1,0 +1,134 @@
+"""What is written as JSON with a digest, read again without being executed, and checked for edits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar, Never, Self, cast
+
+INFINITE = {"Infinity": "infinite", "-Infinity": "-infinite"}
+"""How a record says that a number is infinite, which JSON proper has no number for."""
+
+
+def plain(content: dict[str, Any]) -> dict[str, Any]:
+    """The content as JSON has it: lists for tuples, plain numbers for NumPy's."""
+    text = json.dumps(content, default=lambda number: number.item())
+    return cast(dict[str, Any], json.loads(text, parse_constant=INFINITE.__getitem__))
+
+
+def digest(content: dict[str, Any]) -> str:
+    """SHA-256 of the canonical JSON text without the digest itself."""
+    rest = {name: value for name, value in content.items() if name != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def written(content: dict[str, Any]) -> str:
+    """JSON text of the content with its digest."""
+    return json.dumps({**content, "digest": digest(content)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_object(text: str, marker: str, readable: tuple[int, ...], what: str) -> dict[str, Any]:
+    """The content of a JSON text that has the marker of its kind, with a version that can be read."""
+    try:
+        content = json.loads(text, object_pairs_hook=_once_each, parse_constant=_not_finite)
+    except RecursionError:
+        raise ValueError(f"This is not a {what}: its brackets are nested too deeply.") from None
+    except ValueError as error:
+        raise ValueError(f"This is not a {what}: it is not valid JSON ({error}).") from None
+    if not isinstance(content, dict) or marker not in content:
+        raise ValueError(f"This is not a {what}: the field {marker!r} is missing.")
+    if content[marker] not in readable or isinstance(content[marker], bool):
+        raise ValueError(
+            f"The {what} has schema version {content[marker]!r}; "
+            f"this votecert reads versions {', '.join(map(str, readable))}. Install one that matches."
+        )
+    return content
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; two fields of one name would be read differently by different readers."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a field is there twice")
+    return content
+
+
+def _not_finite(name: str) -> Never:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def as_tuple(value: Any) -> Any:
+    """Lists back to tuples, so that what is read from JSON equals what it was made from."""
+    return tuple(map(as_tuple, value)) if isinstance(value, list | tuple) else value
+
+
+def this_version() -> str:
+    """The version of this program."""
+    from votecert import __version__
+
+    return __version__
+
+
+@dataclass(frozen=True, repr=False)
+class Record:
+    """A result that is stored as JSON: its fields, and sentences that follow from them.
+
+    Attributes
+    ----------
+    intact : bool
+        False for a record read from a text whose digest does not match it.
+    """
+
+    kind_of_record: ClassVar[str]
+    intact: bool = field(default=True, compare=False, kw_only=True)
+
+    @property
+    def statement(self) -> str:
+        """One sentence: what is guaranteed."""
+        raise NotImplementedError
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What must be true for the statement to hold."""
+        raise NotImplementedError
+
+    def problem_with_fields(self) -> str | None:
+        """The first field that cannot be what it is, as a sentence, or None."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """The result as JSON text, with its digest."""
+        return written(self._content())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a result. Call ``verify`` before trusting it."""
+        what = cls.kind_of_record
+        content = read_object(text, f"votecert_{what}", (1,), what)
+        names = [one.name for one in fields(cls) if one.name != "intact"]
+        try:
+            made = cls(**{name: as_tuple(content[name]) for name in names})
+            problem = made.problem_with_fields()
+        except (ArithmeticError, AttributeError, KeyError, LookupError, TypeError) as error:
+            raise ValueError(f"The {what} is incomplete or has a field of the wrong kind: {error}.") from None
+        if problem:
+            raise ValueError(f"The {what} has a field of the wrong kind: {problem}")
+        known = made._content()
+        if content.get("votecert_version") != this_version():  # which may have had other words
+            prose = ("votecert_version", "statement", "assumptions")
+            known |= {name: content[name] for name in prose if name in content}
+        intact = content.get("digest") == digest(content) == digest(known)
+        object.__setattr__(made, "intact", intact)
+        return made
+
+    def _content(self) -> dict[str, Any]:
+        stored = {name: value for name, value in asdict(self).items() if name != "intact"}
+        return {
+            f"votecert_{self.kind_of_record}": 1,
+            "votecert_version": this_version(),
+            "statement": self.statement,
+            "assumptions": self.assumptions,
+            **plain(stored),
+        }
