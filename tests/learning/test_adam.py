@@ -7,23 +7,19 @@ from unittest.mock import ANY
 
 import numpy as np
 import pytest
+from problems import independent
 
 from votecert.bounds import BOUNDS, UnsupportedProblemError
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning.adam import Adam, Batch, Path, Schedule, Steps
 from votecert.learning.budget import mark_interrupted
 from votecert.learning.lbfgs import LBFGS
-from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 
 
 def problem(n_rows=600, n_classes=2, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=n_rows)
-    wrong = (y[:, None] + rng.integers(1, n_classes, size=(n_rows, 4))) % n_classes
-    votes = np.where(rng.random((n_rows, 4)) < [0.9, 0.85, 0.8, 0.55], y[:, None], wrong)
-    return Ballots.from_votes(votes, y)
+    return independent(n_rows, [0.9, 0.85, 0.8, 0.55], n_classes, seed).ballots()
 
 
 BALLOTS = problem()
