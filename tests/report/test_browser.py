@@ -97,7 +97,7 @@ class Visit:
 
 @pytest.fixture
 def visit(browser, addresses):
-    """Opens reports. Whatever a test does there, no page may write messages or ask for anything but itself."""
+    """Opens reports. Whatever a test does there, no page writes messages or asks for anything but itself."""
     visits = []
 
     def open_report(name="full", size=LAPTOP, **options):
