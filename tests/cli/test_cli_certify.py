@@ -196,8 +196,11 @@ def test_html_holds_the_rows_and_the_comparison(invoke, votes, tmp_path):
 
 def test_columns_that_are_no_voters_are_pointed_out(invoke, votes):
     done = invoke("certify", votes, "--label", "human", "--weights", "uniform")
-    assert "--ignore" in done.stderr
-    assert "never true" in done.stderr
+    assert done.exit_code == 2
+    assert "--ignore question" in done.stderr
+    done = invoke("certify", votes, "--label", "human", "--weights", "uniform", "--ignore", "question")
+    assert done.exit_code == 2
+    assert "--ignore region" in done.stderr
 
 
 def test_names_cannot_talk_to_the_terminal(invoke, tmp_path):

@@ -53,6 +53,7 @@ def certify(
     search: Literal["default", "paper"] = "default",
     groups: Any = None,
     voters: Iterable[str] | None = None,
+    validate: bool = True,
     **learning: Any,
 ) -> Any:
     """Bound the true error of a weighted majority vote.
@@ -73,8 +74,8 @@ def certify(
         numbers, so without it "test-set", the bound for such weights, is not called a guarantee.
     bound : str or Bound, optional
         A key of ``BOUNDS`` or a bound with options. By default "occam" for learned weights, "dirichlet" for
-        given ones and "test-set" for those fixed in advance. "best" splits delta over "occam", "dirichlet"
-        and "bin-margin" and returns the smallest.
+        given ones and "test-set" for those fixed in advance, as the weight of a single voter is. "best"
+        splits delta over "occam", "dirichlet" and "bin-margin" and returns the smallest.
     delta : float, default=0.05
         The certificate holds with probability at least 1 - delta.
     classes : sequence of labels, optional
@@ -96,6 +97,10 @@ def certify(
         hold together; "class" groups by the true label.
     voters : sequence of str, optional
         Names of the voters; taken from the columns of a table by default.
+    validate : bool, default=True
+        Refuse what looks like no table of votes: a column of item numbers, texts or scores among the voters,
+        a long table, more labels than a tenth of the rows. What is only unusual is a warning, and among the
+        certificate's ``notes``. False asks for neither.
     **learning
         What learns the weights, when they are learned: ``method``, a :class:`WholeVotes`, :class:`LBFGS` or
         :class:`Adam` or the name of one, or their options, such as ``random_state``, ``time_budget`` or
@@ -126,9 +131,11 @@ def certify(
     """
     check_delta(delta)
     options = read_options(learning, signature(certify).parameters)
-    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options))
+    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
+    if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
+        theta, origin, options = np.ones(1), "fixed", {}  # a single voter leaves nothing to learn
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
     methods = _in_search(search, [find_bound(name) for name in tried])
     check_prior(prior, methods)
@@ -174,6 +181,7 @@ def compare(
     prior: npt.ArrayLike | None = None,
     search: Literal["default", "paper"] = "default",
     voters: Iterable[str] | None = None,
+    validate: bool = True,
     **learning: Any,
 ) -> CertificateTable:
     """Evaluate every bound at the same weights.
@@ -183,6 +191,8 @@ def compare(
     votes, y, weights, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters
         As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam"; the other bounds
         are about the vote with these weights, without the offsets that "occam" may add.
+    validate : bool, default=True
+        As for :func:`certify`.
     bounds : iterable of ids or bounds, optional
         Which bounds; all registered ones that cover the problem by default.
     simultaneous : bool, default=False
@@ -215,7 +225,7 @@ def compare(
     """
     check_delta(delta)
     options = read_options(learning, signature(compare).parameters)
-    rows = read_rows(votes, y, None, classes, can_abstain, splitting(options))
+    rows = read_rows(votes, y, None, classes, can_abstain, splitting(options), validate)
     methods = _in_search(search, [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)])
     check_prior(prior, methods)
     names = voter_names(votes, voters, rows.n_voters)

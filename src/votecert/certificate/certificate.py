@@ -67,6 +67,8 @@ class Certificate:
         Assumptions that the user declared where they could not be checked.
     abstention_declared : bool
         Whether it was declared or inferred from the rows that voters can, or cannot, abstain.
+    notes : tuple of str
+        What to think twice about in the rows: a voter who is always right, copies, labels never true.
     intact : bool
         False for a certificate read from a text whose digest does not match it.
     own_words : bool
@@ -91,6 +93,7 @@ class Certificate:
     reason: str | None = None
     declared: tuple[str, ...] = ()
     abstention_declared: bool = True
+    notes: tuple[str, ...] = ()
     intact: bool = field(default=True, compare=False)
     own_words: bool = field(default=True, compare=False)
 
@@ -203,6 +206,7 @@ class Certificate:
         votes: Any = None,
         y: Any = None,
         table: Any = None,
+        monitor: Any = None,
         title: str | None = None,
     ) -> str:
         """A self-contained HTML report; needs the extra ``votecert[cli]``.
@@ -215,12 +219,14 @@ class Certificate:
             The certifying rows, to show the margins.
         table : CertificateTable, or a sequence of them, optional
             Other bounds, or groups of rows, to show beside it.
+        monitor : Monitor, optional
+            What happened since then.
         title : str, optional
             Heading of the report.
         """
         from votecert.report import to_html
 
-        return to_html(self, path, votes=votes, y=y, table=table, title=title)
+        return to_html(self, path, votes=votes, y=y, table=table, monitor=monitor, title=title)
 
     def to_markdown(self) -> str:
         """A section for a model card."""

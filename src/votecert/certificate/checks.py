@@ -39,8 +39,9 @@ def _problems(certificate: Certificate) -> Iterator[str]:
         yield "the classes are not different labels."
     if certificate.voters is not None and not _is_tuple_of(certificate.voters, str):
         yield "voters is not a list of names."
-    if not _is_tuple_of(certificate.declared, str):
-        yield "declared is not a list of sentences."
+    for name in ("declared", "notes"):
+        if not _is_tuple_of(getattr(certificate, name), str):
+            yield f"{name} is not a list of sentences."
     for name in ("group", "reason"):
         if not isinstance(getattr(certificate, name), str | None):
             yield f"{name} is not a text."

@@ -40,6 +40,9 @@ NOT_STORED = ("intact", "own_words")
 NOT_IN_SCHEMA_1 = ("classes", "kind", "abstention_declared", "declared")
 """Fields that came later; a certificate of the first schema has their defaults."""
 
+OPTIONAL = ("notes",)
+"""Fields that are left out where they are empty."""
+
 C = TypeVar("C", bound=Certificate)
 
 
@@ -56,7 +59,8 @@ def as_dict(certificate: Certificate) -> dict[str, Any]:
 
 
 def _fields(certificate: Certificate) -> dict[str, Any]:
-    return plain({name: value for name, value in asdict(certificate).items() if name not in NOT_STORED})
+    left_out = {*NOT_STORED, *(name for name in OPTIONAL if not getattr(certificate, name))}
+    return plain({name: value for name, value in asdict(certificate).items() if name not in left_out})
 
 
 def to_json(certificate: Certificate) -> str:

@@ -130,6 +130,7 @@ class Maker:
             voters=self.voters,
             reason=found.reason,
             abstention_declared=rows.abstention_declared,
+            notes=rows.notes,
         )
 
 

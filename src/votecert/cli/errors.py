@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import signal
 import sys
 import traceback
@@ -50,8 +52,14 @@ SPELLINGS = {
     "fallback=": "--fallback",
     "split=": "--split",
     "groups=": "--group",
+    "validate=False": "--force",
 }
 """Options in the library's messages, and what they are called here; longer ones first."""
+
+
+_ROW_OPTIONS = "(item|judge|votes?|label|gold|ignore|abstain|group)="
+_GIVEN = re.compile(rf"\b{_ROW_OPTIONS}(['\"])((?:(?!\2).)*)\2(, (?={_ROW_OPTIONS}))?")
+_OPTION = re.compile(rf"\b{_ROW_OPTIONS}")
 
 
 class NotVerifiedError(Exception):
@@ -153,7 +161,18 @@ def sentence(error: BaseException) -> str:
         return "There is not enough memory for this. Use fewer rows or voters, or a larger machine."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
-    text = " ".join(str(error).split()) or type(error).__name__
+    return in_options(" ".join(str(error).split()) or type(error).__name__)
+
+
+def in_options(text: str) -> str:
+    """A message of the library with options as they are called here.
+
+    Examples
+    --------
+    >>> in_options("Leave it out with ignore='item no', or give judge='who', vote='label'. Declare abstain=.")
+    "Leave it out with --ignore 'item no', or give --judge who --vote label. Declare --abstain."
+    """
     for in_python, here in SPELLINGS.items():
         text = text.replace(in_python, here)
-    return text
+    text = _GIVEN.sub(lambda found: f"--{found[1]} {shlex.quote(found[3])}{' ' if found[4] else ''}", text)
+    return _OPTION.sub(r"--\1", text)

@@ -60,6 +60,8 @@ class RowOptions:
         csv: the first line is data already.
     can_abstain
         Voters can abstain even if none does in this file. An empty cell is an abstention anyway.
+    force
+        Go on even if this looks like no table of votes.
     """
 
     label: Annotated[str | None, typer.Option("--label", "-l")] = None
@@ -68,6 +70,7 @@ class RowOptions:
     classes: str | None = None
     no_header: bool = False
     can_abstain: bool = False
+    force: bool = False
 
     def declared_classes(self) -> Sequence[Any] | None:
         """The declared classes, as numbers or bools if all of them are."""

@@ -7,13 +7,11 @@ from typing import Any
 
 import votecert as vc
 from votecert.cli.console import Talk, plain, source_of
+from votecert.cli.errors import in_options
 from votecert.cli.options import RowOptions, VoteOptions
 from votecert.rows.ballots import Ballots
 from votecert.rows.files import VoteFile, read_votes, read_weights
 from votecert.rows.tables import places_of
-
-MANY_ABSENT = 20
-"""So many labels that are never true hint at a column that is no voter."""
 
 
 def read_rows(votes: str, options: RowOptions, talk: Talk, **instead: Any) -> VoteFile:
@@ -26,6 +24,7 @@ def read_rows(votes: str, options: RowOptions, talk: Talk, **instead: Any) -> Vo
         "classes": options.declared_classes(),
         "can_abstain": options.can_abstain or None,
         "header": not options.no_header,
+        "validate": not options.force,
     }
     with talk.wait(f"Reading {plain(name)}") as waiting:
         found = read_votes(source, **wanted | instead, progress=waiting.advance)
@@ -33,12 +32,8 @@ def read_rows(votes: str, options: RowOptions, talk: Talk, **instead: Any) -> Vo
     missing = f", {found.n_abstentions} missing votes (abstentions)" if found.n_abstentions else ""
     amounts = f"{rows.n_rows} rows, {rows.n_voters} voters, {rows.n_classes} classes"
     talk.say(f"{plain(name)}: {amounts}{missing}")
-    if not rows.classes_declared and len(found.never_true) > min(MANY_ABSENT, rows.n_classes // 2):
-        absent = ", ".join(plain(label) for label in found.never_true[:3])
-        talk.say(
-            f"[yellow]Note:[/] {len(found.never_true)} labels ({absent}, ...) are voted for but never true. "
-            "If a column is no voter, leave it out with --ignore."
-        )
+    for note in rows.notes:
+        talk.say(f"[yellow]Note:[/] {plain(in_options(note))}")
     return found
 
 

@@ -56,13 +56,14 @@ def learn(
     can_abstain: bool | None = None,
     scores: Any = None,
     prior: npt.ArrayLike | None = None,
+    validate: bool = True,
     **options: Any,
 ) -> Learned:
     """Find the weights with the smallest bound.
 
     Parameters
     ----------
-    votes, y, classes, can_abstain, scores, prior, delta
+    votes, y, classes, can_abstain, scores, prior, delta, validate
         As for :func:`votecert.certify`.
     objective : str or Bound, default="occam"
         The bound to minimise.
@@ -95,7 +96,7 @@ def learn(
     options = read_options({"method": method, **options}, signature(learn).parameters)
     check_prior(prior, [bound])
     (learner,) = find_learners([bound], options, column_names(votes))
-    rows = read_rows(votes, y, scores, classes, can_abstain, vars(learner))
+    rows = read_rows(votes, y, scores, classes, can_abstain, vars(learner), validate)
     found = learner.learn(rows, bound, delta, prior=read_prior(prior, rows.n_voters))
     return Learned(
         weights=np.array(found.terms.weights),

@@ -43,6 +43,7 @@ def to_markdown(certificate: Certificate) -> str:
         _facts(certificate),
         "### What must be true",
         "\n".join(f"- {escaped(line)}" for line in facts.assumptions(certificate)),
+        *_notes(certificate),
         "### How to check it",
         "Save the certificate as `certificate.json` (`certificate.to_json()`), then run:",
         "```shell\npip install 'votecert[cli]'\nvotecert verify certificate.json\n```",
@@ -70,6 +71,11 @@ def _headline(said: Verdict) -> str:
     if said.kind in ("guarantee", "weak"):
         return f"**At most {number} of new rows are wrong** ({badge.lower()})"
     return f"> **{badge}**: {number}"
+
+
+def _notes(certificate: Certificate) -> list[str]:
+    listed = "\n".join(f"- {escaped(line)}" for line in certificate.notes)
+    return ["### What to think twice about", listed] if listed else []
 
 
 def _facts(certificate: Certificate) -> str:

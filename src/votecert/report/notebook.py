@@ -27,21 +27,22 @@ def certificate_html(certificate: Certificate) -> str:
     >>> "Guarantee at 95" in shown, "<script" in shown
     (True, False)
     """
-    return panel(verdict(certificate), headline_facts(certificate))
+    return panel(verdict(certificate), headline_facts(certificate), certificate.notes)
 
 
-def panel(said: Verdict, listed: Iterable[Fact]) -> str:
-    """A verdict with facts under it."""
+def panel(said: Verdict, listed: Iterable[Fact], noted: Iterable[str] = ()) -> str:
+    """A verdict with facts and notes under it."""
     facts = "".join(
         f'<tr><th style="{_LEFT}">{_text(fact.name)}</th><td style="{_LEFT}">{_text(fact.text)}</td></tr>'
         for fact in listed
     )
     sentences = " ".join(said.sentences)
+    notes = "".join(f"<p>Note: {_text(line)}</p>" for line in noted)
     return (
         f'<div style="border-left:4px solid {COLOURS[said.kind]};padding-left:1em;max-width:46em">'
         f'<div style="color:{COLOURS[said.kind]}"><b>{_text(said.badge)}</b></div>'
         f'<div style="font-size:1.8em">{_number(said)}</div>'
-        f"<p>{_text(sentences)}</p><table>{facts}</table></div>"
+        f"<p>{_text(sentences)}</p><table>{facts}</table>{notes}</div>"
     )
 
 

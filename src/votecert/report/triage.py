@@ -62,7 +62,6 @@ def to_html(triage: Triage, path: str | os.PathLike[str] | None = None, *, title
         chosen=nearest(triage),
         lead=lead,
         margins=None,
-        extra="triage.js",
     )
 
 

@@ -152,6 +152,7 @@ class Ballots(PatternVotes):
             self.can_abstain,
             pattern_of_row,
             self.abstention_declared,
+            notes=self.notes,
         )
 
     def can_split(self, split: float, seed: int) -> bool:

@@ -8,15 +8,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from votecert._types import FloatArray, Origin
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import is_in_blocks, read_ballots
+from votecert.rows.checks import checked, warn_of
 from votecert.rows.scores import Scores
 from votecert.rows.split import SPLIT
 from votecert.rows.tables import column_names, places_of
 
-Floats = npt.NDArray[np.float64]
+Floats = FloatArray
 Rows = Ballots | Scores
-Origin = Literal["learned", "given", "fixed"]
 
 
 class KnownWeights(NamedTuple):
@@ -44,11 +45,13 @@ def read_rows(
     classes: Any,
     can_abstain: bool | None,
     learning: Mapping[str, Any] | None = None,
+    validate: bool = True,
 ) -> Rows:
     """Ballots from votes, in memory or in blocks, or Scores from class scores.
 
     Of the options for learning, ``split`` and ``random_state`` are needed for rows that come in blocks: once
-    counted they are gone, so their fitting part has to be counted on the way.
+    counted they are gone, so their fitting part has to be counted on the way. Unless ``validate`` is false,
+    what is no table of votes is refused; rows that were encoded before were checked then.
     """
     if isinstance(votes, Ballots | Scores):
         others = {"y": y, "scores": scores, "classes": classes, "can_abstain": can_abstain}
@@ -66,7 +69,8 @@ def read_rows(
     if scores is None and is_in_blocks(votes, y):
         split, seed = (learning or {}).get("split"), (learning or {}).get("random_state")
         split, seed = SPLIT if split is None else split, 0 if seed is None else seed
-        return read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
+        found = read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
+        return _checked(found, votes) if validate else found
     if hasattr(type(votes), "predict"):  # a table may have a column of that name
         raise TypeError(
             f"votes is a {type(votes).__name__}. Ask its members first: collect_votes(model, X), with rows X "
@@ -80,7 +84,29 @@ def read_rows(
         if can_abstain:
             raise TypeError("can_abstain=True is for votes: a voter that gives scores cannot abstain.")
         return Scores.from_scores(scores, y, classes=classes)
-    return Ballots.from_votes(votes, y, classes=classes, can_abstain=can_abstain)
+    _refuse_other_index(votes, y)
+    found = Ballots.from_votes(votes, y, classes=classes, can_abstain=can_abstain)
+    return _checked(found, votes) if validate else found
+
+
+def _checked(rows: Ballots, votes: Any) -> Ballots:
+    if type(rows) is not Ballots:  # on disk: they are too many to look at
+        return rows
+    names = column_names(votes)
+    rows = checked(rows, names if names is not None and len(names) == rows.n_voters else None)
+    warn_of(rows.notes, stacklevel=4)
+    return rows
+
+
+def _refuse_other_index(votes: Any, y: Any) -> None:
+    """Tables of pandas name their rows: labels are never taken by position where the names differ."""
+    rows: Any = getattr(votes, "index", None)
+    labels: Any = getattr(y, "index", None)
+    if hasattr(rows, "equals") and hasattr(labels, "equals") and not rows.equals(labels):
+        raise ValueError(
+            "The index of y is not that of the votes. If they belong together by index, give "
+            "y.loc[votes.index]; if by position, y.to_numpy()."
+        )
 
 
 def read_weights(

@@ -56,6 +56,7 @@ class Scores:
     classes_declared: bool = True
     can_abstain = False
     abstention_declared = True  # there is no way to abstain
+    notes = ()
 
     @classmethod
     def from_scores(cls, scores: Any, y: Any, *, classes: Any = None) -> Scores:

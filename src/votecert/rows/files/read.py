@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from votecert._types import AnyArray, Codes, Label
 from votecert.rows.ballots import Ballots
+from votecert.rows.checks import checked
 from votecert.rows.files.arrays import pick_arrays, read_npy, read_npz
 from votecert.rows.files.columns import ColumnChoice, Columns, find_columns, pick_columns, refuse_width
 from votecert.rows.files.delimited import read_delimited
@@ -68,13 +69,6 @@ class VoteFile:
         missing = (self.ballots.codes == self.ballots.n_classes).sum(axis=1)
         return int(missing @ self.ballots.counts)
 
-    @cached_property
-    def never_true(self) -> list[Label]:
-        """Labels that are voted for but never are the true one: often a column that is no voter."""
-        present = np.bincount(self.ballots.labels, minlength=self.ballots.n_classes)
-        labels: list[Label] = self.ballots.classes[present == 0].tolist()
-        return labels
-
 
 def read_votes(
     source: str | PathLike[str] | BinaryIO,
@@ -85,6 +79,7 @@ def read_votes(
     classes: Sequence[Label] | None = None,
     can_abstain: bool | None = None,
     header: bool = True,
+    validate: bool = True,
     progress: Progress | None = None,
 ) -> VoteFile:
     """Read votes and true labels from a file.
@@ -108,6 +103,8 @@ def read_votes(
         Whether voters can abstain; by default, whether one does.
     header : bool, default=True
         Whether csv text begins with the names of the columns.
+    validate : bool, default=True
+        Refuse what looks like no table of votes; see :mod:`votecert.rows.checks`.
     progress : callable, optional
         Called as ``progress(done, total)`` while the file is read; ``total`` is None if unknown.
 
@@ -137,7 +134,10 @@ def read_votes(
         declared = None if classes is None else _like(votes, classes)
         encoded = encode(votes, truth, declared, can_abstain=can_abstain)
         ballots = Ballots.from_codes(encoded, classes is not None, can_abstain)
-    return VoteFile(ballots, columns.voter_names if table.named else None, groups, name)
+        voters = columns.voter_names if table.named else None
+        if validate:
+            ballots = checked(ballots, voters)
+    return VoteFile(ballots, voters, groups, name)
 
 
 def read_new_votes(

@@ -1,0 +1,298 @@
+"""What is no table of votes, and what to think twice about: the same checks for arrays, tables and files.
+
+A refusal is an error that names the remedy. A note is a sentence that goes with the rows: it is shown when
+they are read, and stands in every certificate that is made from them.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from votecert._types import BoolArray, Indices
+from votecert.rows.ballots import Ballots
+
+FEW = 10
+"""So many classes are never too many, and on fewer rows nothing is suspicious."""
+
+MANY_ROWS = 20
+"""On so many rows a voter who never says a true label is none."""
+
+JUDGES = re.compile(
+    r"(judge|worker|annotator|rater|coder|labell?er|user|model|lf)([_ ]?(id|name))?|completed_by"
+)
+ITEMS = re.compile(
+    r"(item|row|example|task|question|case|sample|doc|document|prompt)?[_ ]?id|item|index|idx|task"
+)
+VOTES = ("vote", "label", "answer", "response", "value", "verdict", "rating", "prediction", "choice")
+TRUTHS = ("gold", "truth", "y", "true_label", "gold_label", "target", "ground_truth", "expert", "label")
+"""What the columns of judges, items, votes and true labels are often called."""
+
+_NUMBER = re.compile(r"-?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?")
+
+
+class VoteWarning(UserWarning):
+    """Something about the votes that is worth a second look; certificates have it among their notes."""
+
+
+def checked(rows: Ballots, voters: Sequence[str] | None, more: Sequence[str] = ()) -> Ballots:
+    """Rows that may be a table of votes, with notes on what to think twice about.
+
+    Parameters
+    ----------
+    rows : Ballots
+    voters : sequence of str or None
+        Names of the columns.
+    more : sequence of str
+        Notes of whoever read the rows.
+
+    Raises
+    ------
+    ValueError
+        If this is no table of votes.
+
+    Examples
+    --------
+    >>> rows = Ballots.from_votes([["no", "yes", "no"], ["yes", "yes", "yes"]] * 20, ["yes", "no"] * 20)
+    >>> checked(rows, ["ann", "bob", "eve"]).notes
+    ("'ann' and 'eve' vote the same on every row. Are they two voters?",)
+    >>> checked(Ballots.from_votes([[i] for i in range(50)], [0, 1] * 25), ["item"])
+    Traceback (most recent call last):
+    ValueError: Column 'item' has 50 different values in 50 rows, as numbers of items or texts have: it is no
+    voter. Leave it out with ignore='item'. To go on nevertheless: validate=False.
+    """
+    named = _Named(rows, voters)
+    problem = next(_problems(named), None)
+    if problem is not None:
+        raise ValueError(f"{problem} To go on nevertheless: validate=False.")
+    return replace(rows, notes=(*more, *_notes(named)))
+
+
+def warn_of(notes: Sequence[str], stacklevel: int = 3) -> None:
+    """Show notes to whoever called the library."""
+    for note in notes:
+        warnings.warn(note, VoteWarning, stacklevel=stacklevel + 1)
+
+
+def likely_options(names: Sequence[str]) -> str:
+    """Options that would read a table with these columns, as far as their names tell; or nothing.
+
+    Examples
+    --------
+    >>> likely_options(["item", "judge", "label", "gold"])
+    "item='item', judge='judge', vote='label', label='gold'"
+    >>> likely_options(["id", "ann", "bob", "truth"])
+    "label='truth', ignore='id'"
+    >>> likely_options(["ann", "bob"])
+    ''
+    """
+    known = {name.strip().lower(): name.strip() for name in names if name.strip()}
+
+    def first(wanted: re.Pattern[str]) -> str | None:
+        return next((known[name] for name in known if wanted.fullmatch(name)), None)
+
+    def best(wanted: Sequence[str], *but: str | None) -> str | None:
+        return next((known[name] for name in wanted if name in known and known[name] not in but), None)
+
+    item, judge, truth = first(ITEMS), first(JUDGES), best(TRUTHS)
+    vote = best(VOTES, truth) if item and judge else None
+    found = {"item": item, "judge": judge, "vote": vote, "label": truth}
+    if vote is None:
+        found = {"label": truth, "ignore": item if truth else None}
+    return ", ".join(f"{option}={name!r}" for option, name in found.items() if name is not None)
+
+
+class _Named:
+    """Rows whose voters have names, and what is asked more than once about them."""
+
+    def __init__(self, rows: Ballots, voters: Sequence[str] | None) -> None:
+        self.rows, self.voters = rows, voters
+        self.is_true: BoolArray = np.bincount(rows.labels, minlength=rows.n_classes) > 0
+        self.head = rows.codes[:256]  # what these patterns rule out need not be looked at on all of them
+
+    def column(self, place: int) -> str:
+        return f"voter {place} (from 0)" if self.voters is None else f"column {self.voters[place]!r}"
+
+    def says_truth(self, place: int) -> bool:
+        """Whether a voter ever says a label that is true of some row; or hardly says anything."""
+        codes = self.rows.codes[:, place]
+        present = codes < self.rows.n_classes
+        cast = int(self.rows.counts[present].sum())
+        return cast <= self.rows.n_rows // 2 or bool(self.is_true[codes[present]].any())
+
+    def left_out(self, place: int) -> str:
+        if self.voters is None:
+            return "Leave it out."
+        return f"Leave it out with ignore={(self.voters[place] or str(place))!r}."
+
+
+def _problems(named: _Named) -> Iterator[str]:
+    rows, voters = named.rows, named.voters
+    n, classes = rows.n_rows, rows.classes
+    for place, name in enumerate(voters or ()):
+        if not name.strip() or name.startswith("Unnamed:"):
+            yield (
+                f"The column at position {place} has no name: mostly that is an index that was saved along "
+                f"with the table. {named.left_out(place)}"
+            )
+        if n >= MANY_ROWS and JUDGES.fullmatch(name.strip().lower()) and not named.says_truth(place):
+            options = likely_options(voters or ())
+            how = f"Say which column is what: {options}." if "vote=" in options else ""
+            yield (
+                f"This looks like a long table, one line a vote: {named.column(place)} names who votes. "
+                f"{how or 'Say which column is what with item=, judge= and vote=.'}"
+            )
+    if rows.classes_declared:
+        return
+    if rows.n_classes > max(FEW, n / 10):
+        place, most = _most_values(rows)
+        what = named.column(place)
+        if _share_of_fractions(rows, place) > 0.5:
+            yield (
+                f"{what.capitalize()} holds numbers such as {_a_fraction(rows, place)!r}: if these are "
+                "probabilities or scores, they are no votes. Give them to certify(scores=...), or turn them "
+                f"into labels first. If it is no voter: {named.left_out(place)}"
+            )
+        if most > max(FEW, n / 2):
+            yield (
+                f"{what[0].upper()}{what[1:]} has {most} different values in {n} rows, as numbers of items "
+                f"or texts have: it is no voter. {named.left_out(place)}"
+            )
+        yield (
+            f"There are {rows.n_classes} different labels in {n} rows, {most} of them in {what}: mostly that "
+            f"is no voter. {named.left_out(place)} If there are so many classes, list them in classes=."
+        )
+    if classes.dtype.kind == "U" and (found := [text for text in classes.tolist() if _is_fraction(text)]):
+        yield (
+            f"The label {found[0]!r} is no whole number: turn probabilities or scores into labels first, or "
+            "declare the labels with classes=."
+        )
+    if n >= MANY_ROWS:
+        for place in _candidates(named):
+            if not named.says_truth(place):
+                code = int(rows.codes[:, place].min())
+                label = classes[code].item()
+                yield (
+                    f"{named.column(place)[0].upper()}{named.column(place)[1:]} never says a label that is "
+                    f"true of any row (it says {label!r}): it is no voter. {named.left_out(place)} If "
+                    f"{label!r} means that nothing is said: abstain={str(label)!r}."
+                )
+
+
+def _candidates(named: _Named) -> Indices:
+    """Voters who say nothing true on the first patterns."""
+    said = np.append(named.is_true, False)[named.head]
+    return np.flatnonzero(~said.any(axis=0))
+
+
+def _most_values(rows: Ballots) -> tuple[int, int]:
+    """The voter with the most different votes, and their number."""
+    most = [np.count_nonzero(np.bincount(codes, minlength=rows.n_classes)) for codes in rows.codes.T]
+    place = int(np.argmax(most))
+    missing = bool((rows.codes[:, place] == rows.n_classes).any())
+    return place, int(most[place]) - missing
+
+
+def _labels_of(rows: Ballots, place: int) -> list[str]:
+    codes = np.unique(rows.codes[:, place])
+    return [str(label) for label in rows.classes[codes[codes < rows.n_classes]].tolist()]
+
+
+def _share_of_fractions(rows: Ballots, place: int) -> float:
+    labels = _labels_of(rows, place)
+    return sum(map(_is_fraction, labels)) / len(labels)
+
+
+def _a_fraction(rows: Ballots, place: int) -> str:
+    return next(filter(_is_fraction, _labels_of(rows, place)))
+
+
+def _is_fraction(text: str) -> bool:
+    return bool(_NUMBER.fullmatch(text)) and float(text) % 1 != 0
+
+
+def _notes(named: _Named) -> Iterator[str]:
+    rows = named.rows
+    for place in np.flatnonzero((named.head == rows.labels[:256, None]).all(axis=0)).tolist():
+        if rows.n_rows > FEW and np.array_equal(rows.codes[:, place], rows.labels):
+            what = named.column(place)
+            yield f"{what[0].upper()}{what[1:]} is right on every row. Is it a copy of the true labels?"
+    absent = rows.classes[~named.is_true].tolist()
+    if absent and not rows.classes_declared:
+        yield (
+            f"{_listed([repr(label) for label in absent])} {'is' if len(absent) == 1 else 'are'} voted for "
+            "but never true on these rows. If that means 'no vote', declare it with abstain=; if a column is "
+            "no voter, leave it out with ignore=."
+        )
+    if same := list(_equal_voters(named)):
+        pairs = " and ".join(_quoted(named, place) for place in same[0])
+        more = f"; {len(same)} pairs in all" if len(same) > 1 else ""
+        yield f"{pairs} vote the same on every row{more}. Are they two voters?"
+    if rows.n_rows < rows.n_voters:
+        yield (
+            f"There are fewer rows ({rows.n_rows}) than voters ({rows.n_voters}). Is the table turned on its "
+            "side?"
+        )
+    yield from _repetitions(rows)
+
+
+def _quoted(named: _Named, place: int) -> str:
+    return f"voter {place}" if named.voters is None else repr(named.voters[place])
+
+
+def _equal_voters(named: _Named) -> Iterator[tuple[int, int]]:
+    """Pairs of voters who always say the same, each voter with the first such one."""
+    rows = named.rows
+    if rows.n_rows <= FEW:
+        return
+    alike: dict[bytes, list[int]] = defaultdict(list)
+    for place, column in enumerate(np.ascontiguousarray(named.head.T)):
+        others = alike[column.tobytes()]
+        codes = rows.codes[:, place]
+        for other in others:
+            if np.array_equal(codes, rows.codes[:, other]):
+                if not (codes == rows.n_classes).all():
+                    yield other, place
+                break
+        else:
+            others.append(place)
+
+
+def _repetitions(rows: Ballots) -> Iterator[str]:
+    r"""Rows that are there more often than chance explains, and equal rows that stand together.
+
+    However likely each pattern is, the number of times that it occurs is nearly a Poisson variable, so that
+    the numbers :math:`f_1, f_2, f_3` of patterns that occur once, twice and three times have
+    :math:`(2f_2)^2\le f_1\cdot 6f_3` on average (Cauchy and Schwarz). Rows that were copied break this, by
+    more than the three or four standard deviations that are allowed for.
+    """
+    counts = rows.counts
+    once, twice, thrice = (int(np.count_nonzero(counts == times)) for times in (1, 2, 3))
+    times = int(np.gcd.reduce(counts)) if len(counts) >= MANY_ROWS else 1
+    if times > 1:
+        yield f"Every row is there {times} times, or a multiple. Were rows copied? Copies certify nothing."
+    elif twice - 4 * twice**0.5 > (1.5 * once * (thrice + 3 * (thrice + 1) ** 0.5)) ** 0.5:
+        yield (
+            f"{twice} rows are there exactly twice and {once} once, more than chance explains. Were rows "
+            "copied? Copies certify nothing."
+        )
+    if rows.pattern_of_row is None or rows.n_patterns == rows.n_rows:
+        return
+    order = rows.pattern_of_row
+    together = int(np.count_nonzero(order[1:] == order[:-1]))
+    of_label = np.bincount(rows.labels, weights=counts, minlength=rows.n_classes)[rows.labels]
+    by_chance = float((counts * (counts - 1) / np.maximum(of_label, 1)).sum())  # even if sorted by label
+    if together > 1.5 * by_chance + 10 * by_chance**0.5 + MANY_ROWS:
+        yield (
+            f"{together} rows have the same votes as the row before; chance explains {by_chance:.0f}. Are "
+            "they about the same items? Rows of one item are not independent."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
