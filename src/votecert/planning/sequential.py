@@ -70,7 +70,8 @@ def sequential_plan(target_risk: float, expected_error: float, delta: float = 0.
     -----
     With k errors one stops at the smallest :math:`t_k` at which ``certify(..., sequential=True)`` gives at
     most R. Errors do not vanish, so one stops at :math:`t_k` with k errors exactly, with the
-    chance, if :math:`b(k,t)` is that of k errors among t rows, :math:`s_k=b(k,t_k)-\sum_{j<k}s_j\,b(k-j,t_k-t_j)`.
+    chance, if :math:`b(k,t)` is that of k errors among t rows,
+    :math:`s_k=b(k,t_k)-\sum_{j<k}s_j\,b(k-j,t_k-t_j)`.
 
     Examples
     --------
