@@ -19,7 +19,9 @@ from votecert.cli.learn import learn
 from votecert.cli.plan import plan
 from votecert.cli.predict import predict
 from votecert.cli.report import report
+from votecert.cli.triage import triage
 from votecert.cli.verify import verify
+from votecert.cli.versus import versus
 
 app = typer.Typer(
     name="votecert",
@@ -28,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 risk above --max-risk, 2 bad usage or input, 3 not verified, 70 a bug.",
+    epilog="Exit codes: 0 done, 1 above --max-risk, 2 bad usage or input, 3 not verified, 70 a bug.",
 )
 
 
@@ -54,7 +56,7 @@ def about(
     """
 
 
-for function in (demo, certify, compare, learn, verify, report, predict, bounds, plan):
+for function in (demo, certify, triage, versus, compare, learn, verify, report, predict, bounds, plan):
     add_command(app, function)
 app.add_typer(paper.app, name="paper")
 

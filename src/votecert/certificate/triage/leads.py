@@ -39,6 +39,10 @@ ENOUGH = 1.5
 
 FEWEST_ROWS_TO_SPLIT = 40
 
+SEED = 8_051_957
+"""The seed of the split by default. With 0, rows that somebody drew with ``numpy.random.default_rng(0)`` would be
+split by the very numbers that made them."""
+
 
 def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.NDArray[Any]]:
     """Place of the winning class, -1 where there is none to answer with, and the votes by which it leads.
@@ -223,7 +227,8 @@ def fitted_cuts(
         return (zero.item(),), (1,)
     wanted = np.arange(1, QUANTILES + 1) * reached[-1] / QUANTILES
     found = leads.lead[order][np.searchsorted(reached, wanted - 1e-9)]
-    cuts = np.unique(np.append(found, zero))[::-1].tolist()
+    found[-1] = zero  # below the lowest lead there is nothing to tell apart
+    cuts = np.unique(found)[::-1].tolist()
     counts = leads.counts(fitting.n_rows, cuts, [1] * len(cuts))
     answered, errors = growth * np.array(counts.answered), growth * (np.array(counts.errors) + 0.5)
     limits = clopper_pearson_upper(np.minimum(errors, answered), np.maximum(answered, 1.0), math.log(delta))
