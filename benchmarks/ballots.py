@@ -90,7 +90,6 @@ def measure(name: str, votes: np.ndarray, y: np.ndarray, rng: np.random.Generato
     report("margins", lambda: ballots.margins(theta), reference)
     report("voter_errors", ballots.voter_errors, reference)
     report("tandem_counts", ballots.tandem_counts, reference)
-    report("disagreements", ballots.disagreements, reference)
     report("errors of a whole-number vote", lambda: ballots.errors(whole), reference)
     report("subset of half of the rows", lambda: ballots.subset(half), reference)
 

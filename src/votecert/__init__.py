@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from votecert.display import CertificateCurveDisplay as CertificateCurveDisplay
     from votecert.display import DifferenceDisplay as DifferenceDisplay
     from votecert.display import MarginDisplay as MarginDisplay
+    from votecert.display import MonitorDisplay as MonitorDisplay
     from votecert.display import WeightsDisplay as WeightsDisplay
     from votecert.learning.adam import Adam as Adam
     from votecert.learning.lbfgs import LBFGS as LBFGS
     from votecert.learning.learn import learn as learn
     from votecert.learning.whole_votes import WholeVotes as WholeVotes
+    from votecert.monitoring import Monitor as Monitor
     from votecert.planning import certificate_curve as certificate_curve
     from votecert.planning import rows_needed as rows_needed
     from votecert.rows.ballots import Ballots as Ballots

@@ -107,7 +107,7 @@ def test_more_confidence_costs_more(name, where):
     assert risks[-1] > risks[0] or risks[0] == 1
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 6, 10, 17, 30, 50])
+@pytest.mark.parametrize("m", [1, 2, 3, 6, 15, 50])
 @pytest.mark.parametrize("name", GUARANTEED)
 def test_one_voter_is_never_certified_below_clopper_pearson(name, m):
     check_envelope(BOUNDS[name], m, DELTA)

@@ -29,7 +29,7 @@ FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 
 SHELL = ("bash", "shell")
 NOT_RUN = {
-    "py": "needs a cluster; must be valid Python",
+    "py": "needs a cluster, or what tests/voters/test_third_party.py has; must be valid Python",
     "yaml": "steps of somebody's workflow; its votecert commands must exist",
     "text": "what a program prints, or a file",
 }

@@ -143,7 +143,7 @@ def test_report_is_complete_and_repeats(tmp_path):
     assert {"stumps-rescaled.svg", "comparison.svg", "margins.csv", "margins.md", "margins.tex"} <= names
     text = (tmp_path / "out" / "README.md").read_text()
     assert all((tmp_path / "out" / link).exists() for link in re.findall(r"\]\((figures/.*?)\)", text))
-    assert "| haberman | rf | 18 | 45 |" in text
+    assert "| haberman | rf | 20 | 50 |" in text
     assert "mnist/rf: all" in text
     assert "nan" not in text.lower().replace("finance", "")
     (again, _) = draw_comparison(results(), tmp_path / "again")

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from report_cases import HOSTILE
 
 from votecert.certificate.text import visible
-from votecert.report.charts import HEADROOM, HEIGHT, SQUARES, nice_ceiling
-from votecert.report.growth import Point
+from votecert.report.charts import HEADROOM, HEIGHT, SQUARES, Point, nice_ceiling
 from votecert.report.margins import Bin
 from votecert.report.page import _environment
 

@@ -7,7 +7,7 @@ from report_cases import WEIGHTS, guarantee, learned, rows, vacuous
 
 import votecert as vc
 from votecert.numerics import clopper_pearson_upper
-from votecert.report.growth import FACTORS, growth, with_more_rows
+from votecert.report.charts import FACTORS, growth, with_more_rows
 
 
 @pytest.mark.parametrize("factor", FACTORS)

@@ -22,19 +22,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from votecert._types import FloatArray
+from votecert._types import Indices as Indices
+from votecert._types import Origin as Origin
 from votecert.bounds.kinds import Index, Kind, first_problem, problem_with_sizes, problem_with_weights
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+Floats = FloatArray
 Choice = dict[str, Any]
-Origin = Literal["learned", "given", "fixed"]
 Statistics = dict[str, Any]  # whole numbers and floats: each bound declares which is which
 
 MARGIN_SLACK = 1e-12
@@ -121,12 +122,14 @@ class Objective:
     """A smooth bound at a fixed choice: its unclipped value and gradient.
 
     ``d_weights`` is a gradient along the simplex: only its differences between voters matter.
-    ``d_log_concentration`` is zero for bounds without a concentration K.
+    ``d_log_concentration`` is zero for bounds without a concentration K, ``d_margin`` None for those that are
+    no smooth functions of a margin.
     """
 
     value: float
     d_weights: Floats
     d_log_concentration: float = 0.0
+    d_margin: float | None = None
 
 
 @dataclass(frozen=True)

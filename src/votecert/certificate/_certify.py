@@ -74,8 +74,8 @@ def certify(
         numbers, so without it "test-set", the bound for such weights, is not called a guarantee.
     bound : str or Bound, optional
         A key of ``BOUNDS`` or a bound with options. By default "occam" for learned weights, "dirichlet" for
-        given ones and "test-set" for those fixed in advance. "best" splits delta over "occam", "dirichlet"
-        and "bin-margin" and returns the smallest.
+        given ones and "test-set" for those fixed in advance, as the weight of a single voter is. "best"
+        splits delta over "occam", "dirichlet" and "bin-margin" and returns the smallest.
     delta : float, default=0.05
         The certificate holds with probability at least 1 - delta.
     classes : sequence of labels, optional
@@ -134,6 +134,8 @@ def certify(
     rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
+    if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
+        theta, origin, options = np.ones(1), "fixed", {}  # a single voter leaves nothing to learn
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
     methods = _in_search(search, [find_bound(name) for name in tried])
     check_prior(prior, methods)

@@ -18,15 +18,19 @@ from votecert.certificate import Certificate, certify
 from votecert.classifier import parameters, rows
 from votecert.classifier.parameters import Prior, single_bound
 from votecert.classifier.rows import Indices
+from votecert.classifier.searches import certified_in_search
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import KnownWeights
 from votecert.rows.scores import Scores
-from votecert.voters.collect import collect_scores, collect_votes, out_of_bag_votes, voter_classes
-from votecert.voters.panels import panel_of
+from votecert.voters.collect import out_of_bag_votes, scores_of, votes_of
+from votecert.voters.panels import Panel, panel_of
 
 
 class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an ensemble on some rows; learn the weights of its vote, with a certificate, on the others.
+
+    Search parameters inside, ``CertifiedVotingClassifier(GridSearchCV(forest, ...))``, not around it: a
+    choice made by looking at the certifying rows voids the certificate, unless it is paid for.
 
     Parameters
     ----------
@@ -81,6 +85,16 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
     -----
     Sample weights, like other fit parameters, go to the training of the members only: a weighted copy of a
     row is not new evidence, so the certificate counts every certifying row once.
+
+    A model that is one voter, such as gradient boosting, has no weights to learn if it casts labels: the
+    exact test-set bound certifies it, whatever the objective.
+
+    ``GridSearchCV(CertifiedVotingClassifier(...))`` refits the candidate that did best on all rows, those
+    that certify it among them. If the k candidates of a search of scikit-learn were fixed in advance, as they
+    are unless ``delta`` is searched, all their certificates at delta / k hold together, and the refit gets
+    just that, with a warning and a note; with other searches derived from scikit-learn's the note says that
+    the certificate is void. Searches that call ``fit`` by themselves (Optuna, a loop of yours) cannot be told
+    from a plain fit.
 
     Examples
     --------
@@ -159,12 +173,18 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             return clone(unfitted).fit(_safe_indexing(X, part), y[part], **options)
 
         self.estimator_ = fitted_on(fitting)
-        self.classes_ = np.union1d(y, voter_classes(self.estimator_))
-        learning = self._learning_options(X, y, fitting, fitted_on, seed, fixed)
-        self.certificate_ = self._certify(_safe_indexing(X, certifying), y[certifying], learning)
+        panel = panel_of(self.estimator_)
+        panel.warn()
+        self.classes_ = np.union1d(y, panel.classes)
+        learning = None
+        if self.objective != "uniform" and not (self.voting == "hard" and panel.n_voters == 1):
+            learning = self._learning_options(panel, X, y, fitting, fitted_on, seed, fixed)
+        known = _safe_indexing(X, certifying), y[certifying]
+        self.certificate_ = certified_in_search(
+            lambda delta: self._certify(panel, *known, learning, delta), self.delta
+        )
         self.weights_ = self.certificate_.weights
-        members: Any = panel_of(self.estimator_).members  # stumps are all in one
-        self.voters_ = [one.estimator if hasattr(one, "estimator") else one.stumps for one in members]
+        self.voters_ = [one.estimator for one in panel.members]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -214,13 +234,13 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             Labels, or class probabilities in the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._ask(self.estimator_, X)
+        return self._ask(panel_of(self.estimator_), X)
 
     def _ensemble(self) -> Any:
         return RandomForestClassifier() if self.estimator is None else self.estimator
 
     def _learning_options(
-        self, X: Any, y: NDArray[Any], fitting: Indices, fitted_on: Any, seed: int, fixed: bool
+        self, panel: Panel, X: Any, y: NDArray[Any], fitting: Indices, fitted_on: Any, seed: int, fixed: bool
     ) -> dict[str, Any]:
         """Options of the learning, among them the prior that was learned on other rows."""
         options: dict[str, Any] = {"random_state": seed, "time_budget": self.time_budget}
@@ -228,9 +248,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         has_list = objective is None or objective.has_list
         where = self.prior
         if objective is not None:
-            where = rows.where_to_learn(
-                where, self.estimator_, voting=self.voting, fixed=fixed, has_list=has_list
-            )
+            where = rows.where_to_learn(where, panel, voting=self.voting, fixed=fixed, has_list=has_list)
         if where == "none":
             return {**options, "split": 0.0} if has_list else options
         if where == "split" or objective is None:
@@ -241,33 +259,35 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             known_y = y[fitting]
         else:
             votes, asked = rows.out_of_fold(
-                lambda fit, ask: self._ask(fitted_on(fit), _safe_indexing(X, ask)), fitting, y, seed
+                lambda fit, ask: self._ask(panel_of(fitted_on(fit)), _safe_indexing(X, ask)), fitting, y, seed
             )
             known_y = y[asked]
         if has_list:
             return {**options, "prior_votes": votes, "prior_y": known_y}
-        known = np.union1d(y[fitting], voter_classes(self.estimator_))  # without a look at certifying rows
+        known = np.union1d(y[fitting], panel.classes)  # without a look at certifying rows
         if where == "oob":
             centre = rows.out_of_bag_centre(votes, known_y, classes=known, delta=self.delta)
         else:
             centre = rows.prior_centre(votes, known_y, objective, classes=known, delta=self.delta, **options)
         return {**options, "prior": centre}
 
-    def _ask(self, ensemble: Any, X: Any) -> NDArray[Any]:
+    def _ask(self, panel: Panel, X: Any) -> NDArray[Any]:
         """Votes or scores of the members, scores in the order of ``classes_``."""
         (X,) = indexable(X)
         if self.voting == "hard":
-            return collect_votes(ensemble, X, n_jobs=self.n_jobs)
-        scores = collect_scores(ensemble, X, n_jobs=self.n_jobs)
-        known = voter_classes(ensemble)
-        if len(known) == len(self.classes_):
+            return votes_of(panel, X, n_jobs=self.n_jobs)
+        scores = scores_of(panel, X, n_jobs=self.n_jobs)
+        if len(panel.classes) == len(self.classes_):
             return scores
         spread = np.zeros((*scores.shape[:2], len(self.classes_)))
-        spread[:, :, np.searchsorted(self.classes_, known)] = scores
+        spread[:, :, np.searchsorted(self.classes_, panel.classes)] = scores
         return spread
 
-    def _certify(self, X: Any, y: NDArray[Any], learning: dict[str, Any]) -> Certificate:
-        answers = self._ask(self.estimator_, X)
+    def _certify(
+        self, panel: Panel, X: Any, y: NDArray[Any], learning: dict[str, Any] | None, delta: float
+    ) -> Certificate:
+        """The certificate; of the plain vote if nothing is to be learned."""
+        answers = self._ask(panel, X)
         certifying: Ballots | Scores
         if self.voting == "hard":
             certifying = Ballots.from_votes(answers, y, classes=self.classes_, can_abstain=False)
@@ -275,8 +295,8 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             certifying = Scores.from_scores(answers, y, classes=self.classes_)
         # the classes are those of all labels, the certifying ones too
         certifying = replace(certifying, classes_declared=False)
-        common: dict[str, Any] = {"delta": self.delta, "voters": parameters.voter_names(self.estimator_)}
-        if self.objective == "uniform":
+        common: dict[str, Any] = {"delta": delta, "voters": parameters.voter_names(panel)}
+        if learning is None:
             plain: Certificate = certify(certifying, weights="uniform", bound=self.bound, **common)
             return plain
         found: Certificate = certify(certifying, bound=self.objective, **learning, **common)

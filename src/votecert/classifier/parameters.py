@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from votecert.bounds import find_bound
 from votecert.bounds.base import Bound
 from votecert.rows.read import check_delta
-from votecert.voters.panels import panel_of
+from votecert.voters.panels import Panel
 
 Prior = Literal["auto", "oob", "cv", "split", "none"]
 
@@ -98,7 +98,7 @@ def read_labels(y: Any, sample_weight: Any) -> NDArray[Any]:
     return labels
 
 
-def voter_names(ensemble: Any) -> list[str] | None:
+def voter_names(panel: Panel) -> list[str] | None:
     """Names of the voters, if the ensemble has any for them."""
-    named = getattr(panel_of(ensemble).source, "estimators", None)
+    named = getattr(panel.source, "estimators", None)
     return None if named is None else [name for name, member in named if member != "drop"]

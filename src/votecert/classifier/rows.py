@@ -17,7 +17,7 @@ from votecert.certificate.out_of_bag import lowest_weights
 from votecert.classifier.parameters import Prior
 from votecert.learning.learn import learn
 from votecert.rows.ballots import Ballots
-from votecert.voters.panels import panel_of
+from votecert.voters.panels import Panel
 from votecert.voters.stumps import DecisionStumps
 
 Floats = NDArray[np.float64]
@@ -106,8 +106,8 @@ def split_rows(
     return np.sort(order[:n_fit]), np.sort(order[n_fit:])
 
 
-def where_to_learn(prior: Prior, ensemble: Any, *, voting: str, fixed: bool, has_list: bool) -> Prior:
-    """What ``prior`` comes to for a fitted ensemble: "oob", "cv", "split" or "none".
+def where_to_learn(prior: Prior, panel: Panel, *, voting: str, fixed: bool, has_list: bool) -> Prior:
+    """What ``prior`` comes to for the members of a fitted ensemble: "oob", "cv", "split" or "none".
 
     Parameters
     ----------
@@ -127,8 +127,7 @@ def where_to_learn(prior: Prior, ensemble: Any, *, voting: str, fixed: bool, has
         raise ValueError("prior='split' is for the objective 'occam'; others take 'cv', 'oob' or 'none'.")
     if prior != "auto":
         return prior
-    source = panel_of(ensemble).source
-    if not fixed and isinstance(source, VotingClassifier | StackingClassifier | DecisionStumps):
+    if not fixed and panel.mixed:
         return "cv"
     return "split" if has_list else "none"
 

@@ -1,15 +1,15 @@
 """Pictures of certificates, in scikit-learn's manner: ``from_...`` makes a display, ``plot`` draws it."""
 
-from votecert.display.comparison import BoundComparisonDisplay
-from votecert.display.curve import CertificateCurveDisplay
+from votecert.display.bars import BoundComparisonDisplay, WeightsDisplay
+from votecert.display.curves import CertificateCurveDisplay, MarginDisplay
 from votecert.display.difference import DifferenceDisplay
-from votecert.display.margins import MarginDisplay
-from votecert.display.weights import WeightsDisplay
+from votecert.display.monitoring import MonitorDisplay
 
 __all__ = [
     "BoundComparisonDisplay",
     "CertificateCurveDisplay",
     "DifferenceDisplay",
     "MarginDisplay",
+    "MonitorDisplay",
     "WeightsDisplay",
 ]

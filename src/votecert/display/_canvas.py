@@ -65,13 +65,6 @@ def in_percent(*axes: Any) -> None:
         axis.set_major_formatter(PercentFormatter(1.0))
 
 
-def label_bars(ax: Any, names: list[str]) -> None:
-    """Name horizontal bars, the first on top, with a legend where it can hide nothing."""
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3, frameon=False)
-
-
 def as_label(text: Any) -> str:
     """A user's string as a label: nothing hidden, and no dollar sign that would start a formula."""
     return visible(str(text)).replace("$", r"\$")

@@ -1,12 +1,18 @@
-"""Geometry of the report's charts, which ``charts.html.jinja`` draws as inline SVG.
+"""Charts of the report: how the certificate would fall with more rows, and the geometry of all of them.
 
-Horizontal positions are percentages of the width, vertical ones are pixels, so a chart's width follows the
-page while its text keeps its size, without a script.
+``charts.html.jinja`` draws them as inline SVG. Horizontal positions are percentages of the width, vertical
+ones are pixels, so a chart's width follows the page while its text keeps its size, without a script.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from votecert.certificate.certificate import Certificate
+from votecert.certificate.text import percent
+from votecert.numerics.arithmetic import OUTWARD
 
 HEIGHT = 200
 """Height in pixels of the area that data is drawn in."""
@@ -19,6 +25,9 @@ SQUARES = {100: (10, 24), 1000: (40, 6)}
 
 SIDE = 0.8
 """Side of a square, in distances between squares."""
+
+FACTORS = (1, 2, 5, 10)
+"""How many times the rows."""
 
 
 def across(part: float) -> str:
@@ -61,3 +70,38 @@ def nice_ceiling(value: float) -> float:
     unit = 10.0 ** math.floor(math.log10(value))
     steps = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
     return next(float(f"{step * unit:.6g}") for step in steps if step * unit >= value * (1 - 1e-12))
+
+
+class Point(NamedTuple):
+    """A value over a position, with the texts that stand below and above it."""
+
+    x: float
+    y: float
+    name: str
+    label: str
+
+
+def with_more_rows(certificate: Certificate, factor: int) -> float:
+    """The bound at ``factor`` times the rows, had the same share of them been wrong.
+
+    The bound's formula is evaluated on the stored statistics: counts, which are whole numbers, grow with the
+    rows, shares stay. The choice (weights, K, margin) stays too, so a new search could only do better.
+    """
+    if factor == 1:
+        return certificate.risk
+    terms = certificate.terms
+    statistics = {
+        name: value * factor if isinstance(value, int) else value for name, value in terms.statistics.items()
+    }
+    # such rows are not there, so nothing is checked about how they were counted
+    more = replace(terms, n_rows=terms.n_rows * factor, statistics=statistics)
+    return min(1.0, float(certificate.method.formula(OUTWARD, more).risk))
+
+
+def growth(certificate: Certificate) -> list[Point]:
+    """The points of the curve."""
+    risks = {factor: with_more_rows(certificate, factor) for factor in FACTORS}
+    return [
+        Point(0.07 + 0.86 * math.log(factor, FACTORS[-1]), risk, f"{factor}\u00d7 rows", percent(risk))
+        for factor, risk in risks.items()
+    ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from votecert._types import BoolArray, FloatArray, IntArray
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.certified_rows import certified_rows
 from votecert.rows.ballots import Ballots
@@ -16,9 +16,6 @@ from votecert.rows.vote_sums import winners
 
 BINS = 40
 """Number of bins between leads -1 and 1; even, so that zero is an edge."""
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 class Bin(NamedTuple):
@@ -87,7 +84,7 @@ def margin_cut(certificate: Certificate) -> float:
     return 2 * float(certificate.terms.choice["margin"])
 
 
-def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[Floats, Bools]:
+def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[FloatArray, BoolArray]:
     """For each pattern of votes, or row of scores: lead of the true class, and whether the vote is wrong."""
     vote = certificate.predictor
     if rows.n_voters != certificate.terms.n_voters:
@@ -113,7 +110,7 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[Floats, Boo
     return np.asarray((own - best) / max(1.0, float(largest))), wrong
 
 
-def _bins(lead: Floats, wrong: Bools, counts: npt.NDArray[np.int64]) -> list[Bin]:
+def _bins(lead: FloatArray, wrong: BoolArray, counts: IntArray) -> list[Bin]:
     # Bins are open on the left, so that a tie, which margin bounds count as an error, is left of zero.
     place = np.clip(np.ceil((lead + 1) * BINS / 2 - 1e-9).astype(int) - 1, 0, BINS - 1)
     right, missed = (

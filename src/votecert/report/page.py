@@ -15,8 +15,8 @@ import votecert
 from votecert.certificate import text, words
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.report import charts, facts, tables
-from votecert.report.growth import growth
+from votecert.monitoring import Monitor
+from votecert.report import charts, facts, tables, watching
 from votecert.report.margins import read_margins
 from votecert.rows.files.atomic import write_atomically
 
@@ -42,6 +42,7 @@ def to_html(
     votes: Any = None,
     y: Any = None,
     table: Tables = None,
+    monitor: Monitor | None = None,
     title: str | None = None,
 ) -> str:
     """Write a report for somebody who has to decide whether to trust the vote.
@@ -56,6 +57,8 @@ def to_html(
         The certifying rows, as given to ``certify`` (scores for a soft vote), for the chart of margins.
     table : CertificateTable or sequence of them, optional
         From ``compare`` for the comparison of bounds, from ``certify(..., groups=)`` for the groups.
+    monitor : Monitor, optional
+        What happened since then: a section with its chart.
     title : str, optional
         What the report is about, for example the name of the model.
 
@@ -82,6 +85,8 @@ def to_html(
     checked = certificate.verify()
     if not checked:
         raise ValueError(f"There is no report on a certificate that does not verify. {checked}")
+    if monitor is not None and certificate not in monitor.certificates:
+        raise ValueError("The monitor watches another certificate than this one.")
     given = [table] if isinstance(table, CertificateTable) else list(table or [])
     margins = None if votes is None and y is None else read_margins(certificate, votes, y)
     html = (
@@ -92,11 +97,37 @@ def to_html(
             title=title or "Risk certificate",
             arithmetic=checked.arithmetic,
             margins=margins,
+            monitor=monitor,
             comparisons=[one for one in given if one.by == "bound"],
             groupings=[one for one in given if one.by == "group"],
             json=embedded_json(certificate),
         )
     )
+    if path is not None:
+        write_atomically(path, html)
+    return html
+
+
+def monitor_page(
+    monitor: Monitor, path: str | os.PathLike[str] | None = None, *, title: str | None = None
+) -> str:
+    """Write a page for somebody who has to know whether the vote still keeps what was certified.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    path : path-like, optional
+        File to write; it is replaced whole or left alone.
+    title : str, optional
+        What the page is about.
+
+    Returns
+    -------
+    str
+        The HTML text: complete in itself, it loads nothing.
+    """
+    template = _environment().get_template("monitor.html.jinja")
+    html = template.render(monitor=monitor, title=title or "Certified vote in use")
     if path is not None:
         write_atomically(path, html)
     return html
@@ -132,8 +163,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts}
-    environment.globals.update(modules, growth=growth, asset=_asset, version=votecert.__version__)
+    modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts, "watching": watching}
+    environment.globals.update(modules, growth=charts.growth, asset=_asset, version=votecert.__version__)
     for function in (*FILTERS, sha256):
         environment.filters[function.__name__] = function
     return environment

@@ -7,7 +7,7 @@ voters that vote for class k, ``v_y`` that of the true class, ``W`` the wrong-vo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -181,17 +181,6 @@ class PatternVotes:
     def tandem_counts(self) -> IntArray:
         """Number of rows both voters of a pair get wrong, (d, d)."""
         return pair_counts(self._is_wrong, self.counts, self.n_voters)
-
-    def disagreements(self) -> IntArray:
-        """Number of rows on which the votes of a pair differ, (d, d); two abstentions do not differ."""
-        if self.n_outputs == 2:
-            both_wrong = self.tandem_counts()
-            errors = np.diagonal(both_wrong)
-            return errors[:, None] + errors - 2 * both_wrong
-        same = np.zeros((self.n_voters, self.n_voters), dtype=np.int64)
-        for output in range(self.n_outputs):
-            same += pair_counts(partial(votes_for, self.codes, output), self.counts, self.n_voters)
-        return self.n_rows - same
 
     def vote_totals(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> IntArray:
         """Votes for each class when voter i has ``n_i`` votes, (n_patterns, c), exact.

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from votecert._types import FloatArray, Origin
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import is_in_blocks, read_ballots
 from votecert.rows.checks import checked, warn_of
@@ -16,9 +17,8 @@ from votecert.rows.split import SPLIT
 from votecert.rows.tables import column_names, places_of, refuse_other_index
 from votecert.rows.vote_table import VoteTable
 
-Floats = npt.NDArray[np.float64]
+Floats = FloatArray
 Rows = Ballots | Scores
-Origin = Literal["learned", "given", "fixed"]
 
 
 class KnownWeights(NamedTuple):

@@ -23,10 +23,11 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from votecert.voters.panels import TREES, Member, Panel, SingleVoter
+from votecert._types import AnyArray, FloatArray, Indices
+from votecert.voters.members import TREES, SingleVoter
+from votecert.voters.panels import Member, Panel
 
 Bag = NDArray[np.integer[Any]]
-Floats = NDArray[np.float64]
 
 # Exact types: a derived class may draw, fit or look in a way of its own.
 ENSEMBLES = (RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier)
@@ -62,7 +63,7 @@ def bags_of(panel: Panel, n_rows: int) -> list[Bag]:
     return bags
 
 
-def check_bags(panel: Panel, X: Any, labels: NDArray[Any], declared: bool, n_jobs: int | None) -> None:
+def check_bags(panel: Panel, X: Any, labels: AnyArray, declared: bool, n_jobs: int | None) -> None:
     """Refuse an ensemble unless its bags ignored the rows and its members ignored the rows outside.
 
     Parameters
@@ -181,7 +182,7 @@ def _keeps_its_fit(part: Any) -> bool:
 
 
 def _check_leaves(
-    trees: list[tuple[SingleVoter, Bag]], panel: Panel, X: Any, labels: NDArray[Any], n_jobs: int | None
+    trees: list[tuple[SingleVoter, Bag]], panel: Panel, X: Any, labels: AnyArray, n_jobs: int | None
 ) -> None:
     """Refuse trees whose leaves hold anything but their bag: weights, other rows, bags made up later."""
     rows = panel.ready(X)
@@ -214,7 +215,7 @@ def _check_leaves(
             )
 
 
-def _leaves_hold(member: SingleVoter, X: Any, codes: NDArray[np.intp], weights: Floats) -> bool:
+def _leaves_hold(member: SingleVoter, X: Any, codes: Indices, weights: FloatArray) -> bool:
     """Whether each leaf of a tree holds as many rows, and as much weight a class, as are sent there."""
     held, bag = member.estimator.tree_, np.flatnonzero(weights)
     leaves = member.estimator.apply(member.own_columns(X[bag]), **member.options)

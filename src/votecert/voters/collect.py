@@ -47,11 +47,13 @@ def collect_votes(
     ----------
     ensemble : fitted classifier, or sequence of fitted classifiers
         - RandomForest, ExtraTrees, Bagging, AdaBoost, Voting and Stacking classifiers: their members vote;
+        - ensembles of imbalanced-learn, forests of XGBoost and LightGBM (``XGBRFClassifier``,
+          ``boosting_type="rf"``), voting and stacking classifiers of mlxtend: their members vote;
         - :class:`~votecert.voters.stumps.DecisionStumps`: every stump votes;
         - a pipeline, a parameter search or a FrozenEstimator around one of these: the same votes;
         - a list or tuple of fitted classifiers, or of (name, classifier) pairs: each is one voter,
           even if it is an ensemble itself;
-        - any other fitted classifier with ``classes_`` and ``predict``: one voter.
+        - any other fitted classifier with ``classes_`` and ``predict``, gradient boosting too: one voter.
     X : array-like, data frame or sparse matrix of shape (m, n_features)
         What ``ensemble.predict`` takes. Or a Dask array or dataframe of that: the ensemble is sent to the
         workers once, and the votes are a Dask array that is not computed yet.
@@ -71,9 +73,15 @@ def collect_votes(
     Raises
     ------
     TypeError
-        If members are not classifiers (gradient boosting adds up regression trees).
+        If members are not classifiers.
     NotFittedError
         If the ensemble, or a member of the list, is not fitted.
+
+    Warns
+    -----
+    UserWarning
+        If the model by itself, not in a list, is but one voter, and if it is a stack, whose final classifier
+        has no say in the votes of its members.
 
     Examples
     --------
@@ -86,12 +94,29 @@ def collect_votes(
     (75, 5)
     """
     panel = panel_of(ensemble)
+    panel.warn()
     if is_dask(X):
-        ask = partial(collect_votes, n_jobs=n_jobs, block_size=block_size)
+        ask = partial(_votes_in_block, n_jobs=n_jobs, block_size=block_size)
         return collect_dask_votes(ensemble, X, panel, ask)
+    return votes_of(panel, X, n_jobs=n_jobs, block_size=block_size, progress=progress)
+
+
+def votes_of(
+    panel: Panel,
+    X: Any,
+    *,
+    n_jobs: int | None = None,
+    block_size: int = BLOCK_SIZE,
+    progress: Progress | bool | None = None,
+) -> Labels:
+    """:func:`collect_votes` of an ensemble that was taken apart, without a word."""
     votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
     _ask(panel, X, partial(_write_votes, panel.classes), votes, n_jobs, block_size, progress)
     return votes
+
+
+def _votes_in_block(ensemble: Any, X: Any, **options: Any) -> Labels:
+    return votes_of(panel_of(ensemble), X, **options)
 
 
 def collect_scores(
@@ -131,6 +156,20 @@ def collect_scores(
     True
     """
     panel = panel_of(ensemble)
+    panel.warn()
+    return scores_of(panel, X, dtype=dtype, n_jobs=n_jobs, block_size=block_size, progress=progress)
+
+
+def scores_of(
+    panel: Panel,
+    X: Any,
+    *,
+    dtype: type[np.float32] | type[np.float64] = np.float64,
+    n_jobs: int | None = None,
+    block_size: int = BLOCK_SIZE,
+    progress: Progress | bool | None = None,
+) -> Floats:
+    """:func:`collect_scores` of an ensemble that was taken apart, without a word."""
     scores = np.empty((_n_rows(X), panel.n_voters, len(panel.classes)), dtype=dtype)
     _ask(panel, X, _write_scores, scores, n_jobs, block_size, progress)
     return scores
@@ -182,7 +221,7 @@ def out_of_bag_votes(
     in_bag = np.zeros((_n_rows(X), panel.n_voters), dtype=bool)
     for column, bag in enumerate(bags_of(panel, len(in_bag))):
         in_bag[bag, column] = True
-    votes = collect_votes(ensemble, X, n_jobs=n_jobs, block_size=block_size, progress=progress)
+    votes = votes_of(panel, X, n_jobs=n_jobs, block_size=block_size, progress=progress)
     votes[in_bag] = panel.classes[0]
     return np.ma.MaskedArray(votes, mask=in_bag)
 

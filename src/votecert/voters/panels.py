@@ -6,13 +6,12 @@ them, on data frames or on the arrays that the ensemble makes of them. Here each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -26,124 +25,40 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from votecert.voters import third_party
+from votecert.voters.members import (
+    TREES,
+    ForestTree,
+    Labels,
+    SingleVoter,
+    StumpVoters,
+    classes_of,
+    encoded_voter,
+    labelled_voter,
+)
 from votecert.voters.stumps import DecisionStumps
 
-Labels = NDArray[Any]
-Codes = NDArray[np.unsignedinteger[Any]]
-Floats = NDArray[np.float64]
 Prepare = Callable[[Any], Any]
-
-TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
-"""Trees whose ways are known, exact types: a derived class may fit or look in a way of its own."""
-
-
-@dataclass(frozen=True)
-class SingleVoter:
-    """One fitted classifier. It gives votes, class codes of the panel, and scores, class probabilities.
-
-    ``own`` are its classes in the order of its probabilities, ``codes`` what they are in the panel.
-    ``encoded`` says that it was fitted on codes of the panel's classes, not on labels; ``options`` go
-    to its methods.
-    """
-
-    estimator: Any
-    name: str
-    own: Labels
-    codes: Codes
-    n_classes: int
-    encoded: bool = False
-    features: NDArray[np.integer[Any]] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    n_voters: int = 1
-
-    def votes(self, X: Any) -> Codes:
-        said = np.asarray(self.estimator.predict(self.own_columns(X), **self.options))
-        if said.ndim == 2 and said.shape[1] == 1:
-            said = said[:, 0]  # some libraries answer with a column
-        if said.ndim != 1:
-            raise ValueError(f"{self.name} predicts several labels a row; a voter gives one.")
-        if self.encoded:
-            return said.astype(self.codes.dtype)[:, None]
-        codes = np.full(said.shape, self.n_classes, dtype=self.codes.dtype)
-        for label, code in zip(self.own, self.codes, strict=True):
-            codes[said == label] = code
-        unknown = codes == self.n_classes
-        if unknown.any():
-            raise ValueError(
-                f"{self.name} predicted {said[unknown][0]!r}, which is not one of its classes_ "
-                f"{self.own.tolist()}."
-            )
-        return codes[:, None]
-
-    def scores(self, X: Any) -> Floats:
-        if not hasattr(self.estimator, "predict_proba"):
-            return _one_hot(self.votes(X), self.n_classes)
-        probabilities = np.asarray(self.estimator.predict_proba(self.own_columns(X), **self.options))
-        if probabilities.shape[1:] != self.own.shape:
-            raise ValueError(
-                f"{self.name} gives probabilities of shape {probabilities.shape}; they must have "
-                f"one column for each of its {len(self.own)} classes."
-            )
-        scores = np.zeros((len(probabilities), 1, self.n_classes))
-        scores[:, 0, self.codes] = probabilities
-        return scores
-
-    def own_columns(self, X: Any) -> Any:
-        """The features that it was fitted on."""
-        return X if self.features is None else X[:, self.features]
-
-
-@dataclass(frozen=True)
-class ForestTree(SingleVoter):
-    """A tree of a forest. All rows in a leaf get the same vote, so it is looked up instead of computed."""
-
-    @cached_property
-    def _leaf_votes(self) -> Codes:
-        """The vote of each node: the class with most weight there, the first of those that are tied."""
-        votes: Codes = self.codes[np.argmax(self.estimator.tree_.value[:, 0], axis=1)]
-        return votes
-
-    def votes(self, X: Any) -> Codes:
-        leaves: NDArray[np.intp] = self.estimator.apply(X, **self.options)
-        return self._leaf_votes[leaves][:, None]
-
-
-@dataclass(frozen=True)
-class StumpVoters:
-    """All stumps of a DecisionStumps at once: one call instead of one for each."""
-
-    stumps: DecisionStumps
-
-    @property
-    def n_voters(self) -> int:
-        return 2 * self.stumps.thresholds_.size
-
-    def votes(self, X: Any) -> Codes:
-        second: NDArray[np.bool_] = self.stumps.votes(X) == self.stumps.classes_[1]
-        return second.astype(np.uint8)
-
-    def scores(self, X: Any) -> Floats:
-        return _one_hot(self.votes(X), 2)
-
-
-Member = SingleVoter | StumpVoters
+Member = SingleVoter | StumpVoters | third_party.XGBTrees
 
 
 @dataclass(frozen=True)
 class Panel:
     """Classes in their fixed order, members, and how rows are made ready for them.
 
-    ``source`` is the ensemble that the members belong to, once pipelines and searches are taken off.
+    ``source`` is the ensemble that the members belong to, once pipelines and searches are taken off,
+    ``mixed`` says that its members differ in kind, and ``caution`` what a user may not expect of them.
     """
 
     classes: Labels
     members: tuple[Member, ...]
     source: Any = None
     prepare: Prepare | None = None
+    mixed: bool = False
+    caution: str = ""
 
     @property
     def n_voters(self) -> int:
@@ -153,6 +68,11 @@ class Panel:
     def ready(self, X: Any) -> Any:
         """The rows as the members get to see them."""
         return X if self.prepare is None else self.prepare(X)
+
+    def warn(self) -> None:
+        """Say what a user may not expect, at the line that called the caller."""
+        if self.caution:
+            warnings.warn(self.caution, stacklevel=3)
 
 
 def panel_of(ensemble: Any) -> Panel:
@@ -170,18 +90,15 @@ def panel_of(ensemble: Any) -> Panel:
 
 def _panel_of_ensemble(ensemble: Any) -> Panel:
     name = type(ensemble).__name__
-    if isinstance(ensemble, GradientBoostingClassifier | HistGradientBoostingClassifier):
-        raise TypeError(
-            f"{name} has no voters: its members are regression trees whose outputs are added up. "
-            "It can be one voter among others: put it in a list, as in collect_votes([model, ...], X)."
-        )
     classes = classes_of(ensemble, name)
     if isinstance(ensemble, DecisionStumps):
-        return Panel(classes, (StumpVoters(ensemble),), ensemble)
+        return Panel(classes, (StumpVoters(ensemble),), ensemble, mixed=True)
     if isinstance(ensemble, VotingClassifier | StackingClassifier):
         cv = getattr(ensemble, "cv", None)
         prefit = isinstance(cv, str) and cv == "prefit"
-        return Panel(classes, _members(ensemble, encoded=not prefit), ensemble)
+        caution = _not_the_stack(name) if isinstance(ensemble, StackingClassifier) else ""
+        members = _members(ensemble, encoded=not prefit)
+        return Panel(classes, members, ensemble, mixed=True, caution=caution)
     # These hand arrays to their members, so rows are converted once and in the way they do it themselves.
     if isinstance(ensemble, RandomForestClassifier | ExtraTreesClassifier):
         return _panel_of_forest(ensemble)
@@ -191,7 +108,32 @@ def _panel_of_ensemble(ensemble: Any) -> Panel:
     if isinstance(ensemble, AdaBoostClassifier):
         convert = _converter(ensemble, dtype=None, accept_sparse=["csr", "csc"], allow_nd=True)
         return Panel(classes, _members(ensemble, encoded=False), ensemble, convert)
-    return Panel(classes, (_labelled(ensemble, name, classes),), ensemble)
+    if found := third_party.members_of(ensemble, name, classes):
+        caution = _not_the_stack(name) if third_party.is_stack(ensemble) else ""
+        mixed = third_party.is_from(ensemble, "mlxtend")
+        return Panel(classes, found, ensemble, mixed=mixed, caution=caution)
+    return Panel(classes, (labelled_voter(ensemble, name, classes),), ensemble, caution=_one_voter(ensemble))
+
+
+def _not_the_stack(name: str) -> str:
+    return (
+        f"The members of {name} vote here, and its final classifier has no say: a certificate of their vote "
+        "is not about the stack's predictions. For these let the stack be one voter: put it in a list, "
+        "[stack], or in a VotingClassifier."
+    )
+
+
+def _one_voter(model: Any) -> str:
+    boosted = isinstance(model, GradientBoostingClassifier | HistGradientBoostingClassifier)
+    if boosted or any(third_party.is_from(model, library) for library in third_party.BOOSTING):
+        why = "the outputs of its trees are added up, and are no votes"
+    else:
+        why = "it has no members whose votes are counted"
+    return (
+        f"{type(model).__name__} is one voter: {why}. One voter that casts labels has no weights to learn, "
+        "so certify gives the exact test-set bound. If that is what you want, say so by putting it in a "
+        "list, [model], or in a VotingClassifier; there it can also vote with others."
+    )
 
 
 def _panel_of_forest(forest: RandomForestClassifier | ExtraTreesClassifier) -> Panel:
@@ -222,15 +164,17 @@ def _panel_of_list(entries: Sequence[Any]) -> Panel:
             "Some voters were fitted on text labels, others on numbers; fit all on the same labels."
         )
     classes = np.unique(np.concatenate(own))
-    return Panel(classes, tuple(_labelled(estimator, name, classes) for name, estimator in voters))
+    return Panel(classes, tuple(labelled_voter(estimator, name, classes) for name, estimator in voters))
 
 
 def _panel_of_pipeline(pipeline: Pipeline) -> Panel:
     panel = panel_of(pipeline.steps[-1][1])
-    if len(pipeline.steps) == 1:
+    # Samplers choose the rows to fit on, and leave alone what is predicted.
+    steps = [entry for entry in pipeline.steps[:-1] if not hasattr(entry[1], "fit_resample")]
+    if not steps:
         return panel
-    steps = pipeline[:-1]
-    return replace(panel, prepare=lambda X: panel.ready(steps.transform(X)))
+    before = pipeline[:-1] if len(steps) == len(pipeline.steps) - 1 else Pipeline(steps)
+    return replace(panel, prepare=lambda X: panel.ready(before.transform(X)))
 
 
 def _converter(ensemble: Any, **options: Any) -> Prepare:
@@ -244,9 +188,9 @@ def _members(ensemble: Any, encoded: bool) -> tuple[SingleVoter, ...]:
     for position, (estimator, columns) in enumerate(zip(ensemble.estimators_, features, strict=True)):
         name = f"Member {position} of {type(ensemble).__name__} ({type(estimator).__name__})"
         if encoded and not _keeps_its_labels(estimator):
-            member = _encoded(estimator, name, ensemble.classes_)
+            member = encoded_voter(estimator, name, ensemble.classes_)
         else:
-            member = _labelled(estimator, name, ensemble.classes_)
+            member = labelled_voter(estimator, name, ensemble.classes_)
         if columns is not None and not np.array_equal(columns, np.arange(ensemble.n_features_in_)):
             member = replace(member, features=columns)
         members.append(member)
@@ -258,53 +202,3 @@ def _keeps_its_labels(estimator: Any) -> bool:
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return isinstance(estimator, FrozenEstimator)
-
-
-def _encoded(estimator: Any, name: str, classes: Labels) -> SingleVoter:
-    own = classes_of(estimator, name)
-    return SingleVoter(estimator, name, own, own.astype(_code_type(classes)), len(classes), encoded=True)
-
-
-def _labelled(estimator: Any, name: str, classes: Labels) -> SingleVoter:
-    own = classes_of(estimator, name)
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
-    strangers = [label for label in own.tolist() if label not in code_of]
-    if strangers:
-        raise ValueError(
-            f"{name} was fitted on the labels {strangers}, which are not among the classes "
-            f"{classes.tolist()} of the ensemble. Pass the fitted classifiers themselves, as a list."
-        )
-    codes = np.array([code_of[label] for label in own.tolist()], dtype=_code_type(classes))
-    return SingleVoter(estimator, name, own, codes, len(classes))
-
-
-def classes_of(estimator: Any, name: str) -> Labels:
-    """The classes of a fitted single-output classifier, or an error that says what it is instead."""
-    tagged = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
-    kind = get_tags(estimator).estimator_type if tagged else None
-    if kind not in ("classifier", None):
-        raise TypeError(
-            f"{name} cannot vote: scikit-learn calls it {kind!r}, and only classifiers give labels."
-        )
-    # Some scikit-learn classifiers cannot predict until they are fitted, and should say just that.
-    if isinstance(estimator, type) or not (hasattr(estimator, "predict") or kind == "classifier"):
-        raise TypeError(f"{name} is not a fitted classifier: {estimator!r:.100} cannot predict.")
-    classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        if hasattr(estimator, "fit"):
-            check_is_fitted(estimator)
-        raise TypeError(f"{name} cannot vote: it has no classes_, which say what labels it can give.")
-    if isinstance(classes, list) and classes and np.ndim(classes[0]) > 0:
-        raise ValueError(
-            f"{name} has several outputs a row, and a voter has one: fit one ensemble an output."
-        )
-    return np.asarray(classes)
-
-
-def _code_type(classes: Labels) -> np.dtype[Any]:
-    """Smallest whole numbers that hold every class code and, one above, "no class at all"."""
-    return np.min_scalar_type(len(classes))
-
-
-def _one_hot(votes: Codes, n_classes: int) -> Floats:
-    return np.eye(n_classes)[votes]

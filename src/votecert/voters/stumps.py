@@ -9,15 +9,14 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-Floats = NDArray[np.float64]
-Labels = NDArray[Any]
+from votecert._types import AnyArray, BoolArray, FloatArray, Indices
 
 
 class DecisionStumps(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -80,9 +79,9 @@ class DecisionStumps(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ([[0, 2], [1, 3]], False)
     """
 
-    classes_: Labels
-    thresholds_: Floats
-    complements_: NDArray[np.intp]
+    classes_: AnyArray
+    thresholds_: FloatArray
+    complements_: Indices
     best_: int
     n_features_in_: int
 
@@ -127,7 +126,7 @@ class DecisionStumps(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.best_ = int(np.argmin(self._count_errors(X, codes)))
         return self
 
-    def votes(self, X: Any) -> Labels:
+    def votes(self, X: Any) -> AnyArray:
         """The label that each stump gives each row.
 
         Parameters
@@ -142,7 +141,7 @@ class DecisionStumps(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         above = X[:, :, None] > self.thresholds_
         return self.classes_[np.concatenate([~above, above], axis=2).reshape(len(X), -1).astype(np.intp)]
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Any) -> AnyArray:
         """The labels that the best stump on the fitting rows gives.
 
         Parameters
@@ -157,7 +156,7 @@ class DecisionStumps(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_thresholds = self.thresholds_.shape[1]
         feature, sign, threshold = np.unravel_index(self.best_, (X.shape[1], 2, n_thresholds))
         above = X[:, feature] > self.thresholds_[feature, threshold]
-        says_second: NDArray[np.bool_] = above == bool(sign)
+        says_second: BoolArray = above == bool(sign)
         return self.classes_[says_second.astype(np.intp)]
 
     def __sklearn_tags__(self) -> Tags:
@@ -165,12 +164,12 @@ class DecisionStumps(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _check_rows(self, X: Any) -> Floats:
+    def _check_rows(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
         return rows
 
-    def _check_ranges(self, X: Floats) -> Floats:
+    def _check_ranges(self, X: FloatArray) -> FloatArray:
         if self.ranges is None:
             ranges = np.column_stack([X.min(axis=0), X.max(axis=0)])
         else:
@@ -191,7 +190,7 @@ class DecisionStumps(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return ranges
 
-    def _count_errors(self, X: Floats, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _count_errors(self, X: FloatArray, codes: Indices) -> Indices:
         # One feature at a time, so that memory stays at the size of X and not of all votes.
         errors = []
         for values, thresholds in zip(X.T, self.thresholds_, strict=True):

@@ -59,7 +59,7 @@ def test_counts_are_added_up_exactly(pair):
         votes, offsets = rng.integers(0, 3, ballots.n_voters), rng.integers(0, 3, ballots.n_classes)
         assert one.errors(votes, offsets, 0) == other.errors(votes, offsets, 0)
         assert one.ties(votes, offsets) == other.ties(votes, offsets)
-        for name in ("voter_errors", "tandem_counts", "disagreements"):
+        for name in ("voter_errors", "tandem_counts"):
             assert np.array_equal(getattr(one, name)(), getattr(other, name)()), name
         assert (one.n_rows, one.n_patterns) == (other.n_rows, other.n_patterns)
 
@@ -144,7 +144,7 @@ def test_slices_without_a_row_of_the_part_do_no_harm():
     assert any(part.n_rows == 0 for part in fitting.slices())
     expected = problem.in_memory().part(0.002, 0, fitting=True)
     assert fitting.errors(np.ones(30)) == expected.errors(np.ones(30))
-    assert (fitting.disagreements() == expected.disagreements()).all()
+    assert (fitting.tandem_counts() == expected.tandem_counts()).all()
 
 
 @pytest.mark.parametrize("method", ["lbfgs", "adam"])

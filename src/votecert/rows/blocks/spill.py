@@ -301,7 +301,6 @@ class SpilledBallots(Ballots):
     leads = _joined("leads")
     voter_errors = _summed("voter_errors")
     tandem_counts = _summed("tandem_counts")
-    disagreements = _summed("disagreements")
     _count_errors = _summed("errors")
     _count_ties = _summed("ties")
 

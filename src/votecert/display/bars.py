@@ -1,13 +1,16 @@
-"""Several bounds on the same vote, side by side."""
+"""Bars: several bounds on the same vote side by side, and who has how much to say in it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from votecert.certificate import Certificate, CertificateTable, compare, compare_at
 from votecert.certificate.text import percent
-from votecert.display._canvas import BLUE, GREY, RED, Display, as_label, in_percent, label_bars
+from votecert.display._canvas import BLUE, GREY, RED, SKY, Display, as_label, in_percent
 
 CLAIMED = {"facecolor": BLUE, "edgecolor": BLUE}
 NOT_CLAIMED = {"facecolor": "white", "edgecolor": RED, "hatch": "////"}
@@ -77,7 +80,7 @@ class BoundComparisonDisplay(Display):
                 note, style = "  NO GUARANTEE", {"color": RED, "fontweight": "bold"}
             ax.text(certificate.risk + 0.02, place, percent(certificate.risk) + note, va="center", **style)
         self._mark_errors(ax)
-        label_bars(ax, [as_label(getattr(certificate, self.table.by)) for certificate in certificates])
+        _label_bars(ax, [as_label(getattr(certificate, self.table.by)) for certificate in certificates])
         widest = max(certificate.risk for certificate in certificates)
         is_plain = widest < 1 and all(certificate.is_guarantee for certificate in certificates)
         ax.set_xlim(0, widest * (1.2 if is_plain else 2.0))  # room for the texts
@@ -95,3 +98,88 @@ class BoundComparisonDisplay(Display):
             ax.axvline(errors[0], color="black", linewidth=1.5, linestyle=":", label=label)
         else:
             ax.plot(errors, range(len(errors)), "k|", markersize=14, markeredgewidth=2, label=label)
+
+
+@dataclass
+class WeightsDisplay(Display):
+    """Weights of the voters, largest first, and the offsets of the classes that "occam" may add.
+
+    Parameters
+    ----------
+    weights : (d,) array
+        Weights of the voters, summing to one.
+    names : list of str
+        Their names.
+    offsets : (c,) array
+        Votes that each class has before anybody voted, on the scale of the weights.
+    classes : list
+        The classes.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by :meth:`plot`.
+
+    Examples
+    --------
+    >>> from votecert import certify
+    >>> votes, y = [[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 1]] * 50, [0, 1, 1, 0] * 50
+    >>> certificate = certify(votes, y, weights=[0.5, 0.25, 0.25], voters=["Ann", "Bob", "Cem"])
+    >>> display = WeightsDisplay.from_certificate(certificate)
+    >>> display.weights.tolist(), display.names
+    ([0.5, 0.25, 0.25], ['Ann', 'Bob', 'Cem'])
+    """
+
+    weights: npt.NDArray[np.float64]
+    names: list[str]
+    offsets: npt.NDArray[np.float64]
+    classes: list[Any]
+
+    @classmethod
+    def from_certificate(cls, certificate: Certificate, *, ax: Any = None) -> Self:
+        """Weights of the certified vote."""
+        names = certificate.voters or [f"voter {i}" for i in range(certificate.terms.n_voters)]
+        made = cls(certificate.weights, list(names), certificate.offsets, list(certificate.classes))
+        return made._drawn_on(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Weights of a fitted :class:`~votecert.CertifiedVotingClassifier`."""
+        return cls.from_certificate(estimator.certificate_, ax=ax)
+
+    def plot(self, ax: Any = None, *, max_voters: int = 25) -> Self:
+        """Draw on the given axes, or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        max_voters : int, default=25
+            Show so many voters with the largest weights, and the others as one bar.
+        """
+        order = np.argsort(-self.weights, kind="stable")
+        shown, rest = order[:max_voters], order[max_voters:]
+        labels = [as_label(self.names[i]) for i in shown]
+        values = self.weights[shown].tolist()
+        if len(rest):
+            labels.append(f"{len(rest)} others together")
+            values.append(float(self.weights[rest].sum()))
+        ahead = np.flatnonzero(self.offsets)
+        ax = self._axes(ax, grid="x", height=1.3 + 0.26 * (len(labels) + len(ahead)))
+        bars = ax.barh(range(len(values)), values, color=BLUE, edgecolor=BLUE)
+        if len(rest):
+            bars[-1].set(facecolor="white", hatch="....")
+        for place, k in enumerate(ahead, start=len(values)):
+            ax.barh(place, self.offsets[k], facecolor=SKY, edgecolor="black", hatch="\\\\\\\\")
+            labels.append(f"always {as_label(self.classes[k])}")
+        ax.axvline(1 / len(self.weights), color="black", linestyle=":", linewidth=1.5, label="equal weights")
+        _label_bars(ax, labels)
+        in_percent(ax.xaxis)
+        ax.set_xlabel("weight in the vote; all voters together have 100 %")
+        return self
+
+
+def _label_bars(ax: Any, names: list[str]) -> None:
+    """Name horizontal bars, the first on top, with a legend where it can hide nothing."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3, frameon=False)

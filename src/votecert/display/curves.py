@@ -1,4 +1,4 @@
-"""How the certificate falls with the number of rows."""
+"""Curves: how the certificate falls with the number of rows, and how clearly the vote is right or wrong."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate, certify
-from votecert.certificate.text import percent, share
-from votecert.display._canvas import BLUE, GREY, Display, in_percent
-from votecert.report.growth import with_more_rows
+from votecert.certificate.certified_rows import certified_rows
+from votecert.certificate.text import confidence, percent, share
+from votecert.display._canvas import BLUE, GREY, LIGHT, RED, Display, in_percent
+from votecert.report.charts import with_more_rows
+from votecert.report.margins import leads, margin_cut
+from votecert.rows.ballots import Ballots
 
 FACTORS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 """How many times the rows the projection goes to."""
@@ -139,3 +142,107 @@ class CertificateCurveDisplay(Display):
         ax.set_ylabel("bound on the error")
         ax.legend(loc="upper right", frameon=False)
         return self
+
+
+@dataclass
+class MarginDisplay(Display):
+    """Distribution of the margins of the vote, with its certificate.
+
+    The curve says which share of the rows has a lead of at most x: the votes for the true class less those
+    for the best other class, as a share of all votes. Rows with a negative lead are errors. The mark at zero
+    is the certificate.
+
+    Parameters
+    ----------
+    leads : (n,) array
+        Lead of the true class on each row.
+    errors : float
+        Share of rows that the vote gets wrong.
+    certificate : Certificate
+        What is guaranteed.
+    cut : float, default=0
+        Up to this lead a margin bound counts a row as lost.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by :meth:`plot`.
+
+    Examples
+    --------
+    >>> from votecert import certify
+    >>> votes, y = [[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 1]] * 50, [0, 1, 1, 0] * 50
+    >>> display = MarginDisplay.from_certificate(certify(votes, y, weights="uniform"), votes, y)
+    >>> display.errors, sorted(set(display.leads.round(2).tolist()))
+    (0.25, [-0.33, 0.33, 1.0])
+    """
+
+    leads: npt.NDArray[np.float64]
+    errors: float
+    certificate: Certificate
+    cut: float = 0.0
+
+    @classmethod
+    def from_certificate(cls, certificate: Certificate, votes: Any, y: Any, *, ax: Any = None) -> Self:
+        """Margins of the certified vote on rows: those that certified it, or others.
+
+        Parameters
+        ----------
+        certificate : Certificate
+        votes : (n, d) labels, or (n, d, c) scores for a soft vote
+        y : (n,) labels
+        ax : matplotlib Axes, optional
+            Draw there at once; by default :meth:`plot` draws later.
+        """
+        rows = certified_rows(certificate, votes, y)
+        lead, wrong = leads(certificate, rows)
+        if isinstance(rows, Ballots):  # equal rows are one pattern
+            each = rows.pattern_of_row
+            each = np.repeat(np.arange(rows.n_patterns), rows.counts) if each is None else each
+            lead, wrong = lead[each], wrong[each]
+        return cls(lead, float(wrong.mean()), certificate, margin_cut(certificate))._drawn_on(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+        """Margins of a fitted :class:`~votecert.CertifiedVotingClassifier` on rows.
+
+        Parameters
+        ----------
+        estimator : fitted CertifiedVotingClassifier
+        X, y
+            Rows, best those that it was not fitted on.
+        ax : matplotlib Axes, optional
+            Draw there at once.
+        """
+        return cls.from_certificate(estimator.certificate_, estimator.votes(X), y, ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on new ones."""
+        ax = self._axes(ax)
+        ordered = np.sort(self.leads)
+        below = np.arange(1, len(ordered) + 1) / len(ordered)
+        start = min(-1.0, float(ordered[0]))
+        ax.axvspan(start, self.cut, color=LIGHT, zorder=0)
+        ax.plot(
+            [start, *ordered], [0.0, *below], drawstyle="steps-post", color=BLUE, linewidth=2, label="rows"
+        )
+        self._mark(ax)
+        ax.set_xlim(start, 1)
+        ax.set_ylim(0, 1.02)
+        in_percent(ax.xaxis, ax.yaxis)
+        ax.set_xlabel("lead of the true class over the best other one")
+        ax.set_ylabel("share of rows with at most this lead")
+        ax.legend(loc="upper left", frameon=False)
+        return self
+
+    def _mark(self, ax: Any) -> None:
+        risk, delta = self.certificate.risk, self.certificate.delta
+        claim = f"certified error: at most {percent(risk)} (confidence {confidence(delta)})"
+        if not self.certificate.is_guarantee:
+            claim = f"NOT A GUARANTEE: error of {percent(risk)} claimed"
+        ax.plot([-1, 0], [risk] * 2, color=RED, linestyle="--", linewidth=1.5)
+        ax.plot([0], [risk], marker="v", markersize=9, color=RED, linestyle="--", label=claim)
+        found = f"errors on these rows: {share(self.errors)}"
+        ax.plot([0], [self.errors], marker="o", markersize=6, color=GREY, linestyle="none", label=found)
+        if self.cut > 0:
+            ax.axvline(self.cut, color=GREY, linewidth=1, linestyle=":", label="counted as lost up to here")

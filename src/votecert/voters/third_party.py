@@ -1,0 +1,111 @@
+"""Ensembles of other libraries taken apart. None of them is imported: a model of theirs brings its library.
+
+Where the members of such a model vote in no way of their own there is nothing to take apart; it is one voter.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import logit, softmax
+
+from votecert.voters.members import Codes, Floats, Labels, SingleVoter, encoded_voter, labelled_voter
+
+BOOSTING = ("xgboost", "lightgbm", "catboost")
+"""Libraries whose trees give numbers to add, and no votes."""
+
+
+def is_from(model: Any, library: str, *names: str) -> bool:
+    """Whether a model is of a library, or of certain classes of it, or of a class derived from these."""
+    return any(
+        kind.__module__.split(".")[0] == library and (not names or kind.__name__ in names)
+        for kind in type(model).__mro__
+    )
+
+
+def is_stack(model: Any) -> bool:
+    """Whether a final classifier decides what the members' answers mean."""
+    return is_from(model, "mlxtend", "StackingClassifier", "StackingCVClassifier")
+
+
+@dataclass(frozen=True)
+class XGBTrees:
+    """The trees of an XGBRFClassifier, each asked as if it were the whole forest.
+
+    The forest adds up the outputs of n trees, each of which was fitted alone and divided by n. So a tree by
+    itself says ``base + n * output``, and what the forest says is the mean of that over its trees. With more
+    than two classes a voter is the k-th tree of every class.
+    """
+
+    estimator: Any
+    base: Floats
+    outputs: tuple[Floats, ...]
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.outputs) // len(self.base)
+
+    def margins(self, X: Any) -> Floats:
+        """What each voter adds up for each class, (rows, voters, classes); of two, the first has zero."""
+        leaves = np.asarray(self.estimator.apply(X), dtype=np.intp).reshape(-1, len(self.outputs))
+        told = np.stack([output[leaf] for output, leaf in zip(self.outputs, leaves.T, strict=True)])
+        told = told.reshape(len(self.base), self.n_voters, len(leaves)).transpose(2, 1, 0)
+        margins = self.base + self.n_voters * told
+        return np.pad(margins, ((0, 0), (0, 0), (1, 0))) if len(self.base) == 1 else margins
+
+    def votes(self, X: Any) -> Codes:
+        winners: Codes = np.argmax(self.margins(X), axis=2).astype(np.uint32)
+        return winners
+
+    def scores(self, X: Any) -> Floats:
+        return np.asarray(softmax(self.margins(X), axis=2))
+
+
+def members_of(model: Any, name: str, classes: Labels) -> tuple[SingleVoter | XGBTrees, ...] | None:
+    """The members of a fitted ensemble of another library, or None if it is one voter."""
+    if is_stack(model):
+        return tuple(_named(labelled_voter, name, classes, model.clfs_))
+    if is_from(model, "mlxtend", "EnsembleVoteClassifier"):
+        voter = encoded_voter if model.fit_base_estimators else labelled_voter
+        return tuple(_named(voter, name, classes, model.clfs_))
+    if is_from(model, "xgboost", "XGBRFClassifier"):
+        return _xgboost_forest(model)
+    if is_from(model, "lightgbm", "LGBMClassifier"):
+        return _lightgbm_forest(model, name, classes)
+    return None
+
+
+def _named(voter: Any, name: str, classes: Labels, models: list[Any]) -> list[SingleVoter]:
+    return [
+        voter(model, f"Member {k} of {name} ({type(model).__name__})", classes)
+        for k, model in enumerate(models)
+    ]
+
+
+def _xgboost_forest(model: Any) -> tuple[XGBTrees] | None:
+    learner = json.loads(bytes(model.get_booster().save_raw("json")))["learner"]
+    objective, booster = learner["objective"]["name"], learner["gradient_booster"]
+    if objective not in ("binary:logistic", "multi:softprob", "multi:softmax") or booster["name"] != "gbtree":
+        return None
+    trees, class_of_tree = booster["model"]["trees"], np.array(booster["model"]["tree_info"])
+    n_outputs = 1 if objective == "binary:logistic" else model.n_classes_
+    rounds = len(trees) // (n_outputs * int(booster["model"]["gbtree_model_param"]["num_parallel_tree"]))
+    if rounds != 1 or not np.array_equal(np.unique(class_of_tree), np.arange(n_outputs)):
+        return None  # boosted rounds of forests, or trees with one output for every class
+    score = np.array(json.loads(learner["learner_model_param"]["base_score"]), dtype=np.float64)
+    base = np.broadcast_to(logit(score) if n_outputs == 1 else score, n_outputs)
+    by_class = [trees[k]["split_conditions"] for k in np.argsort(class_of_tree, kind="stable")]
+    return (XGBTrees(model, base, tuple(np.array(tree, dtype=np.float64) for tree in by_class)),)
+
+
+def _lightgbm_forest(model: Any, name: str, classes: Labels) -> tuple[SingleVoter, ...] | None:
+    header, _, _ = model.booster_.model_to_string(num_iteration=1).partition("\nTree=")
+    if "average_output" not in header.splitlines():
+        return None
+    n_trees = model.best_iteration_ or model.n_estimators_
+    whole = labelled_voter(model, name, classes)
+    alone = [{"start_iteration": k, "num_iteration": 1} for k in range(n_trees)]
+    return tuple(replace(whole, name=f"Tree {k} of {name}", options=one) for k, one in enumerate(alone))
