@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from votecert.monitoring import Monitor as Monitor
     from votecert.planning import certificate_curve as certificate_curve
     from votecert.planning import rows_needed as rows_needed
+    from votecert.planning import sequential_plan as sequential_plan
     from votecert.rows.ballots import Ballots as Ballots
     from votecert.rows.blocks import read_ballots as read_ballots
     from votecert.rows.files.read import read_votes as read_votes
