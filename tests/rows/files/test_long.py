@@ -80,7 +80,7 @@ def test_the_order_of_lines_matters_for_the_order_of_items_only():
     order = np.random.default_rng(0).permutation(np.arange(1, len(lines)))
     found = read("\n".join([lines[0], *(lines[place] for place in order)]), **LONG)
     assert found.voters == tuple(JUDGES)
-    row_of = {item: row for item, row in zip(found.items, found.votes.tolist(), strict=True)}
+    row_of = dict(zip(found.items, found.votes.tolist(), strict=True))
     assert [row_of[item] for item in ITEMS] == SAID.tolist()
 
 
@@ -164,8 +164,8 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     for source in (tmp_path / "v.csv.gz", io.BytesIO(content)):
         with pytest.raises(ValueError, match="as bombs do"):
             read_votes(source, label="y")
+    (tmp_path / "v.npz.gz").write_bytes(b"")
     with pytest.raises(ValueError, match=r"unpack it first; \.npz"):
-        (tmp_path / "v.npz.gz").write_bytes(b"")
         read_votes(tmp_path / "v.npz.gz")
 
 
@@ -203,7 +203,7 @@ def test_labels_of_their_own():
     more = [*rows[1:], {"item": "elsewhere", "truth": "no"}]
     found = read(votes, item="item", gold=more, label="truth")
     assert found.notes[0].startswith("1 items of votes have no votes")
-    assert found.notes[1].startswith("1 of 120 row has no true label")
+    assert found.notes[1].startswith("1 of 120 rows has no true label")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "dask"])
@@ -245,9 +245,8 @@ def test_arrays_of_labelling_tools(tmp_path):
     ):
         assert found.ballots.classes.tolist() == [0, 1]
         assert found.ballots.can_abstain
-        assert [
-            [("no", "yes")[vote] if vote is not None else None for vote in row] for row in found.votes
-        ] == (SAID.tolist())
+        words = {0: "no", 1: "yes", None: None}
+        assert [[words[vote] for vote in row] for row in found.votes] == SAID.tolist()
     with pytest.warns(VoteWarning, match="-1 is voted for but never true.*abstain="):
         read_votes(tmp_path / "lfs.npz")
 
@@ -271,7 +270,7 @@ def test_rows_without_a_label_are_kept_apart():
         assert found.votes.tolist() == [row for place, row in enumerate(SAID.tolist()) if place != 4]
         assert found.unlabelled.tolist() == [SAID[4].tolist()]
         assert found.unlabelled_items.tolist() == ["q4"]
-        assert found.notes == ("1 of 120 row has no true label: nothing is certified on them.",)
+        assert found.notes == ("1 of 120 rows has no true label: nothing is certified on them.",)
         assert vc.certify(found).notes == found.notes
 
 
@@ -305,7 +304,7 @@ def test_saying_the_same_twice_is_no_contradiction():
         (LONG_CSV, {**LONG, "item": None}, "item= is missing"),
         (LONG_CSV, {**LONG, "vote": "gold"}, "'gold' is named as vote and as true label"),
         (LONG_CSV, {**LONG, "judge": "whom"}, r"no column 'whom'. Did you mean 'who'"),
-        (LONG_CSV, {"label": "gold", "votes": "says"}, "votes= is for nested JSON"),
+        (LONG_CSV, {"label": "gold", "votes": "says"}, "votes= names a field of nested JSON"),
         (LONG_CSV, {}, "say which column holds the true label"),
         (LONG_CSV.replace("who", "judge"), {}, r"Perhaps: label='gold', ignore='item'"),
         ('{"a": 1, "y": 0}', {}, "Perhaps: label='y'"),

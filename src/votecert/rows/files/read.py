@@ -211,8 +211,11 @@ def _labelled(rows: Rows, notes: list[str]) -> tuple[AnyArray, list[str]]:
         raise ValueError("no row has a true label: nothing can be certified.")
     if n_unknown := int((~known).sum()):
         numbers[~known] = numbers[known][0]
-        what = "row has" if n_unknown == 1 else "rows have"
-        notes = [*notes, f"{n_unknown} of {len(known)} {what} no true label: nothing is certified on them."]
+        has = "has" if n_unknown == 1 else "have"
+        notes = [
+            *notes,
+            f"{n_unknown} of {len(known)} rows {has} no true label: nothing is certified on them.",
+        ]
     if rows.items is not None and (n_items := len(set(rows.items[known].tolist()))) < known.sum():
         note = f"{int(known.sum())} rows are about {n_items} items. Rows of one item are not independent."
         notes = [*notes, note]
