@@ -58,3 +58,13 @@ def test_unknown_names(invoke, wrong):
     ran = invoke("run", *wrong)
     assert ran.exit_code == 2
     assert wrong[1] in ran.stderr
+
+
+def test_the_authors_programs_are_compared_with(invoke, tmp_path):
+    ran = invoke("authors", tmp_path)
+    assert ran.exit_code == 2
+    assert "records.jsonl" in ran.stderr
+    (tmp_path / "records.jsonl").write_text("")
+    ran = invoke("authors", tmp_path, "--output", tmp_path / "out")
+    assert ran.exit_code == 0, ran.output
+    assert "0 of 0 lines agree" in (tmp_path / "out" / "tables" / "authors.md").read_text()

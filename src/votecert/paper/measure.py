@@ -97,13 +97,13 @@ def _weighted(cell: Cell, votes: Votes, ballots: vc.Ballots) -> Record:
         certificate = vc.certify(ballots, weights=found.weights, bound=bound, delta=DELTA)
         bounds[name] = _entry(certificate.risk, certificate.terms.choice)
     if ballots.n_classes > 2:
-        bounds["printed-wrong-weight"] = _wrong_weight(votes, found.weights)
+        bounds["printed-wrong-weight"] = wrong_weight(votes, found.weights)
     test = votes.test_ballots()
     limit = vc.certify(ballots, weights=found.weights, bound="test-set", delta=DELTA)
     return {
         "method": method.id,
         "learning_seconds": learning_seconds,
-        "test_error": _vote_error(test, found.weights),
+        "test_error": vote_error(test, found.weights),
         "train_error": limit.empirical_risk,
         "bounds": bounds,
     } | ({"weights": found.weights.tolist()} if ballots.n_voters <= FEW_VOTERS else {})
@@ -142,7 +142,7 @@ def _with(bound: Any, **options: Any) -> Any:
     return replace(bound, **options)
 
 
-def _wrong_weight(votes: Votes, weights: Any) -> Record:
+def wrong_weight(votes: Votes, weights: Any) -> Record:
     """The printed bound with the margin of the authors' program: right weight against all wrong weight."""
     right = (votes.votes == votes.y[:, None]).astype(int)
     ballots = vc.Ballots.from_votes(right, np.ones(len(right), dtype=int), classes=(0, 1))
@@ -151,7 +151,7 @@ def _wrong_weight(votes: Votes, weights: Any) -> Record:
     return _entry(certificate.risk, certificate.terms.choice)
 
 
-def _vote_error(ballots: vc.Ballots, weights: Any) -> float:
+def vote_error(ballots: vc.Ballots, weights: Any) -> float:
     """Share of rows that the weighted vote gets wrong, ties to the smallest class."""
     certificate = vc.certify(ballots, weights=weights, bound="test-set", delta=DELTA)
     return float(certificate.empirical_risk)
