@@ -106,7 +106,7 @@ class CellCache:
 
 def _differ(some: Words, others: Words) -> BoolArray:
     """Which cells differ in some word."""
-    found = some[0] != others[0]
+    found: BoolArray = some[0] != others[0]
     for one, other in zip(some[1:], others[1:], strict=True):
         found |= one != other
     return found
