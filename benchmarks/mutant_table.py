@@ -321,7 +321,7 @@ MUTANTS = (
     ),
     Mutant(
         "bounds/dirichlet/margin.py",
-        "min(1, (terms.n_outputs - 1) * e), e], e",
+        "np.minimum(1, (terms.n_outputs - 1) * e), e], e",
         "e, e], e",
         "`dirichlet-margin` counts one rival of many",
         formulas("dirichlet-margin"),
