@@ -226,7 +226,7 @@ class Bound(ABC):
         self.check_choice(terms)
 
     def check_choice(self, terms: Terms) -> None:  # noqa: B027 - most bounds have no more to check
-        """Raise a ValueError unless the theorem covers the choice, whose single values were checked before."""
+        """Raise a ValueError unless the theorem covers the choice, whose values were checked one by one."""
 
     @property
     def learnable(self) -> bool:
