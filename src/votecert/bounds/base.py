@@ -245,9 +245,8 @@ class Bound(ABC):
         """What a reader of the terms has to take on the maker's word, besides the assumptions."""
         usual = type(self)().options()
         unusual = [name for name, value in self.options().items() if value != usual[name]]
-        listed = []
-        if unusual:
-            listed.append(f"The options {', '.join(unusual)} were fixed before the rows were seen.")
+        names = ", ".join(unusual)
+        listed = [f"The options {names} were fixed before the rows were seen."] if unusual else []
         if terms.prior is not None:
             listed.append("The prior over the voters was fixed before the rows were seen.")
         return listed
