@@ -116,8 +116,8 @@ MUTANTS = (
     ),
     Mutant(
         "numerics/divergences.py",
-        ".sum(axis=-1) - _gamma_part(A, B)[..., 0])",
-        ".sum(axis=-1))",
+        "parts[..., :-1].sum(axis=-1) - parts[..., -1]",
+        "parts[..., :-1].sum(axis=-1)",
         "the Dirichlet divergence lacks the term of the totals",
         DIVERGENCES,
     ),
