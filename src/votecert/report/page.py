@@ -43,6 +43,7 @@ def to_html(
     y: Any = None,
     table: Tables = None,
     monitor: Monitor | None = None,
+    max_risk: float | None = None,
     title: str | None = None,
 ) -> str:
     """Write a report for somebody who has to decide whether to trust the vote.
@@ -59,6 +60,8 @@ def to_html(
         From ``compare`` for the comparison of bounds, from ``certify(..., groups=)`` for the groups.
     monitor : Monitor, optional
         What happened since then: a section with its chart.
+    max_risk : float, optional
+        A limit that was set for the risk: the report says, in red if need be, whether it is certified.
     title : str, optional
         What the report is about, for example the name of the model.
 
@@ -98,6 +101,8 @@ def to_html(
             arithmetic=checked.arithmetic,
             margins=margins,
             monitor=monitor,
+            limit=None if max_risk is None else facts.limit_kept(certificate, max_risk),
+            install=text.INSTALL,
             comparisons=[one for one in given if one.by == "bound"],
             groupings=[one for one in given if one.by == "group"],
             json=embedded_json(certificate),
@@ -154,7 +159,7 @@ def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
-        raise ImportError("The HTML report needs jinja2: pip install 'votecert[cli]'.") from error
+        raise ImportError("The HTML report needs jinja2: python -m pip install jinja2") from error
     environment = Environment(
         loader=PackageLoader("votecert.report", "template"),
         autoescape=True,

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from votecert.rows.tables import refuse_repeated
+
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused: that many voters are a mistake, or an attack."""
 
@@ -64,6 +66,7 @@ def pick_columns(
     voters = tuple(position for position in range(len(names)) if position not in left_out)
     if not voters:
         raise ValueError(f"{source}: no column is left for the voters. Its columns are {_listed(names)}.")
+    refuse_repeated([names[position] for position in voters], f"{source}: ")
     return Columns(names, truth, grouped, voters)
 
 
