@@ -22,6 +22,8 @@ FLUENT = {
     ("votecert.certificate.table", "votecert.report.notebook"),
     ("votecert.certificate.certificate", "votecert.certificate.json"),
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
+    ("votecert.certificate.triage.record", "votecert.certificate.triage.verify"),
+    ("votecert.certificate.triage.record", "votecert.report.triage"),
     ("votecert.monitoring.monitor", "votecert.monitoring.state"),
     ("votecert.monitoring.monitor", "votecert.report"),
     ("votecert.monitoring.monitor", "votecert.display.monitoring"),

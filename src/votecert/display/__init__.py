@@ -4,6 +4,7 @@ from votecert.display.bars import BoundComparisonDisplay, WeightsDisplay
 from votecert.display.curves import CertificateCurveDisplay, MarginDisplay
 from votecert.display.difference import DifferenceDisplay
 from votecert.display.monitoring import MonitorDisplay
+from votecert.display.triage import TriageDisplay
 
 __all__ = [
     "BoundComparisonDisplay",
@@ -11,5 +12,6 @@ __all__ = [
     "DifferenceDisplay",
     "MarginDisplay",
     "MonitorDisplay",
+    "TriageDisplay",
     "WeightsDisplay",
 ]

@@ -15,6 +15,7 @@ import votecert
 from votecert.certificate import text, words
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
+from votecert.certificate.verify import Verification
 from votecert.monitoring import Monitor
 from votecert.report import charts, facts, tables, watching
 from votecert.report.margins import read_margins
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Tables = CertificateTable | Sequence[CertificateTable] | None
 
 FILTERS: tuple[Callable[..., Any], ...] = (
-    *(text.share, text.chance, text.confidence, text.percent),
+    *(text.share, text.chance, text.confidence, text.percent, text.at_least),
     *(charts.across, charts.signed, charts.nice_ceiling),
 )
 """What the templates use to write numbers."""
@@ -92,22 +93,26 @@ def to_html(
         raise ValueError("The monitor watches another certificate than this one.")
     given = [table] if isinstance(table, CertificateTable) else list(table or [])
     margins = None if votes is None and y is None else read_margins(certificate, votes, y)
-    html = (
-        _environment()
-        .get_template("report.html.jinja")
-        .render(
-            certificate=certificate,
-            title=title or "Risk certificate",
-            arithmetic=checked.arithmetic,
-            margins=margins,
-            monitor=monitor,
-            limit=None if max_risk is None else facts.limit_kept(certificate, max_risk),
-            install=text.INSTALL,
-            comparisons=[one for one in given if one.by == "bound"],
-            groupings=[one for one in given if one.by == "group"],
-            json=embedded_json(certificate),
-        )
+    return render(
+        "report.html.jinja",
+        path,
+        certificate,
+        checked,
+        title=title or "Risk certificate",
+        margins=margins,
+        comparisons=[one for one in given if one.by == "bound"],
+        groupings=[one for one in given if one.by == "group"],
+        monitor=monitor,
+        limit=None if max_risk is None else facts.limit_kept(certificate, max_risk),
     )
+
+
+def render(
+    template: str, path: str | os.PathLike[str] | None, result: Any, checked: Verification, **context: Any
+) -> str:
+    """A page about a verified result, written to a file if there is to be one."""
+    known = {"certificate": result, "arithmetic": checked.arithmetic, "json": embedded_json(result)}
+    html = _environment().get_template(template).render(**known, **context)
     if path is not None:
         write_atomically(path, html)
     return html
@@ -138,9 +143,9 @@ def monitor_page(
     return html
 
 
-def embedded_json(certificate: Certificate) -> dict[str, Any]:
-    """The certificate's JSON: to look at unless it is long, to download, and its digest."""
-    content = text.visible(certificate.to_json())
+def embedded_json(result: Any) -> dict[str, Any]:
+    """The JSON of a result: to look at unless it is long, to download, and its digest."""
+    content = text.visible(result.to_json())
     return {
         "text": content if len(content) <= SHOWN_JSON else None,
         "url": "data:application/json;base64," + base64.b64encode(content.encode()).decode(),
@@ -169,7 +174,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts, "watching": watching}
-    environment.globals.update(modules, growth=charts.growth, asset=_asset, version=votecert.__version__)
+    environment.globals.update(modules, growth=charts.growth, asset=_asset)
+    environment.globals.update(version=votecert.__version__, install=text.INSTALL)
     for function in (*FILTERS, sha256):
         environment.filters[function.__name__] = function
     return environment
