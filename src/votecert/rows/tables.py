@@ -18,7 +18,8 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     refuse_lazy(table)
     for attribute in ("column_names", "columns"):  # pyarrow has both, and its columns are the data
         if hasattr(type(table), attribute):  # not the table: columns of pandas are attributes, too
-            return tuple(str(name) for name in getattr(table, attribute))
+            names = getattr(table, attribute)
+            return None if names is None else tuple(str(name) for name in names)
     return None
 
 
@@ -71,6 +72,17 @@ def places_of(voters: Sequence[str], columns: Sequence[str], what: str = "column
             f"{what}s in the order of the voters."
         )
     return [place[name] for name in voters]
+
+
+def refuse_other_index(votes: Any, y: Any) -> None:
+    """Tables of pandas name their rows: labels are never taken by position where the names differ."""
+    rows: Any = getattr(votes, "index", None)
+    labels: Any = getattr(y, "index", None)
+    if hasattr(rows, "equals") and hasattr(labels, "equals") and not rows.equals(labels):
+        raise ValueError(
+            "The index of y is not that of the votes. If they belong together by index, give "
+            "y.loc[votes.index]; if by position, y.to_numpy()."
+        )
 
 
 def in_order(table: Any, voters: Sequence[str] | None) -> Any:
