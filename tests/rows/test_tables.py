@@ -169,5 +169,5 @@ def test_new_rows_with_unknown_labels_say_what_to_do():
     votes = np.column_stack([data[name] for name in NAMES])
     certificate = vc.certify(votes, y)
     votes[3, 1] = "maybe"
-    with pytest.raises(ValueError, match=r"classes of the certificate: 'may.*certify again with classes="):
+    with pytest.raises(ValueError, match=r"classes of the certificate: 'may.*certify anew with classes="):
         certificate.predict(votes)

@@ -18,9 +18,9 @@ from votecert.rows.patterns import row_blocks
 from votecert.rows.tables import refuse_lazy
 from votecert.rows.vocabulary import Numbered, Vocabulary, refuse_fractions
 
-NEW_CLASSES = (
-    "Correct them, or certify again with classes= that has them: the certified vote knows no others."
-)
+_NOT_DECLARED = "not among the declared classes: {}. Add them to classes=, correct them, or leave them out."
+_NOT_CERTIFIED = "not among the classes of the certificate: {}. Correct them, or certify anew with classes=."
+
 
 _FEW = 8  # up to so many values, comparing with each in turn beats any lookup
 
@@ -93,7 +93,7 @@ def encode_votes(votes: Any, classes: AnyArray) -> Codes:
     parts = _read_votes(votes)
     _refuse_mixture(parts, classes)
     code_of = {label: code for code, label in enumerate(classes.tolist())}
-    _refuse_unknown(parts, code_of, "classes of the certificate", NEW_CLASSES)
+    _refuse_unknown(parts, code_of, _NOT_CERTIFIED)
     return _join_codes(parts, code_of)
 
 
@@ -321,19 +321,12 @@ def _refuse_mixture(parts: Sequence[_Part], classes: AnyArray | None) -> None:
         )
 
 
-def _refuse_unknown(
-    parts: Sequence[_Part],
-    code_of: Mapping[Label, int],
-    known: str = "declared classes",
-    remedy: str = "Add them to classes=, correct the labels, or leave out what is no vote.",
-) -> None:
+def _refuse_unknown(parts: Sequence[_Part], code_of: Mapping[Label, int], told: str = _NOT_DECLARED) -> None:
     for part in parts:
         unknown = [value for value in part.values if value not in code_of]
         if unknown:
-            raise ValueError(
-                f"{part.where(unknown[0])} holds labels that are not among the {known}: "
-                f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}. {remedy}"
-            )
+            listed = f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}"
+            raise ValueError(f"{part.where(unknown[0])} holds labels that are {told.format(listed)}")
 
 
 def _refuse_other_length(parts: Sequence[_Part], truth: _Part) -> None:
