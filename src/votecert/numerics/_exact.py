@@ -33,9 +33,7 @@ class ExactArithmetic(Arithmetic):
         try:
             import mpmath
         except ImportError as error:
-            raise ImportError(
-                "verification needs mpmath; install it with: python -m pip install 'votecert[verify]'"
-            ) from error
+            raise ImportError("verification needs mpmath: python -m pip install mpmath") from error
         self.digits = digits
         self._mp = mpmath.mp.clone()
         self._mp.dps = digits + _GUARD_DIGITS
