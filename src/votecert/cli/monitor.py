@@ -18,7 +18,6 @@ from votecert.cli.errors import Code, leave
 from votecert.cli.results import STDOUT, check_outputs, save
 from votecert.cli.rows import read_rows
 from votecert.cli.verify import LARGEST_CERTIFICATE, sound_certificates
-from votecert.monitoring.words import line
 from votecert.rows.files import write_atomically
 from votecert.rows.files.lock import locked
 
@@ -69,6 +68,8 @@ def monitor(
     votecert monitor certificate.json today.csv --label truth --state monitor.json
     votecert monitor certificate.json all.csv --label truth --item id --skip-seen --state monitor.json
     """
+    from votecert.monitoring.words import line  # brings SciPy, which the other commands need not wait for
+
     check_outputs(result_options, state)
     if str(state) == STDOUT:
         raise ValueError("--state must be a file: it is read and written.")
