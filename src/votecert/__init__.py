@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from votecert.planning import sequential_plan as sequential_plan
     from votecert.rows.ballots import Ballots as Ballots
     from votecert.rows.blocks import read_ballots as read_ballots
+    from votecert.rows.files.read import read_votes as read_votes
+    from votecert.rows.vote_table import VoteTable as VoteTable
     from votecert.voters.collect import collect_scores as collect_scores
     from votecert.voters.collect import collect_votes as collect_votes
     from votecert.voters.collect import out_of_bag_votes as out_of_bag_votes

@@ -79,7 +79,7 @@ def lucky_weights(rows: Ballots) -> list[np.ndarray]:
     return found
 
 
-def check_coin_flips(bound: Bound, n_draws: int = 16, d: int = 500, m: int = 40, delta: float = 0.1) -> None:
+def check_coin_flips(bound: Bound, n_draws: int = 12, d: int = 500, m: int = 40, delta: float = 0.1) -> None:
     """Random voters, random labels: every vote errs half of the time, however lucky it looks."""
 
     def violated(draw: int) -> bool:

@@ -34,7 +34,7 @@ def evaluate(name: str, rows: Ballots, theta: np.ndarray, delta: float = DELTA):
 
 
 @cache
-def at(name: str, where: str, kind: str = "uneven", delta: float = DELTA):
+def evaluated(name: str, where: str, kind: str = "uneven", delta: float = DELTA):
     """On one of the problems, with one of the kinds of weights."""
     rows = ballots(where)
     return evaluate(name, rows, weights(kind, rows.n_voters), delta)
@@ -68,7 +68,7 @@ def test_is_a_probability_and_not_below_its_own_errors(name, where):
     rows = ballots(where)
     for kind in WEIGHTS:
         theta = weights(kind, rows.n_voters)
-        found = at(name, where, kind)
+        found = evaluated(name, where, kind)
         assert 0 <= found.risk <= 1
         assert all(not math.isnan(value) for value in found.details.values())
         assert sum(found.ledger.values()) <= DELTA * (1 + 1e-12)
@@ -86,7 +86,7 @@ def test_order_of_rows_and_voters_and_names_of_labels_do_not_matter(name, where)
     names = np.array([f"class {k}" for k in range(p.n_classes)] + [None], dtype=object)
     renamed = names[np.where(np.isnan(p.votes), p.n_classes, p.votes).astype(int)]
     theta = weights("uneven", p.votes.shape[1])
-    base = at(name, where).risk
+    base = evaluated(name, where).risk
     shuffled = Problem(p.votes[rows], p.y[rows], p.n_classes).ballots()
     other = Problem(p.votes[:, voters], p.y, p.n_classes).ballots()
     relabelled = Ballots.from_votes(renamed, names[p.y], classes=list(names[:-1]))
@@ -102,13 +102,13 @@ def test_compressed_and_uncompressed_rows_agree(name, where):
     rows = problem(where).ballots(compress=False)
     assert rows.n_patterns > ballots(where).n_patterns
     plain = evaluate(name, rows, weights("uneven", rows.n_voters)).risk
-    assert abs(at(name, where).risk - plain) <= 1e-9
+    assert abs(evaluated(name, where).risk - plain) <= 1e-9
 
 
 @pytest.mark.parametrize("where", ["two voters", "two classes", "three classes"])
 @pytest.mark.parametrize("name", BOUNDS)
 def test_more_confidence_costs_more(name, where):
-    risks = [at(name, where, delta=delta).risk for delta in (0.5, 0.1, 0.01, 1e-4, 1e-9)]
+    risks = [evaluated(name, where, delta=delta).risk for delta in (0.5, 0.1, 0.01, 1e-4, 1e-9)]
     assert all(later >= earlier - 1e-6 for earlier, later in itertools.pairwise(risks))
     assert risks[-1] > risks[0] or risks[0] == 1
 
@@ -162,7 +162,7 @@ def test_outward_value_is_never_below_the_exact_one(name, where):
     if BOUNDS[name].problem_with(rows):
         pytest.skip("the theorem does not cover this problem")
     for kind in WEIGHTS:
-        check_rounding(BOUNDS[name], at(name, where, kind))
+        check_rounding(BOUNDS[name], evaluated(name, where, kind))
 
 
 def test_multiclass_problems_are_refused_with_advice():

@@ -90,7 +90,7 @@ def test_it_keeps_the_contract():
     ):
         check("hoeffding", "three classes")
     contract.test_one_voter_is_never_certified_below_clopper_pearson("hoeffding", 10)
-    checks.check_rounding(Hoeffding(), contract.at("hoeffding", "three classes"))
+    checks.check_rounding(Hoeffding(), contract.evaluated("hoeffding", "three classes"))
 
 
 def test_a_default_is_declared():

@@ -35,7 +35,7 @@ LEARNABLE = [name for name in GUARANTEED if name != "test-set"]
 
 @pytest.mark.parametrize("name", LEARNABLE)
 def test_lucky_coins_are_not_certified(name):
-    check_coin_flips(BOUNDS[name], n_draws=12, d=400, m=20)
+    check_coin_flips(BOUNDS[name])
 
 
 @pytest.mark.parametrize("name", LEARNABLE)
@@ -129,7 +129,7 @@ def without_kl(kind):
             choice = super().search(ballots, weights, delta, prior)
             if "concentration" not in choice:
                 return choice
-            others = [{**choice, "concentration": K} for K in (30.0, 300.0, 3000.0, 30000.0)]
+            others = [{**choice, "concentration": K} for K in (30.0, 300.0, 3000.0)]
             return min(others, key=lambda other: self.at(ballots, weights, delta, other).risk)
 
     return Mutant()

@@ -14,13 +14,13 @@ from votecert.rows.files import read_votes
 
 def test_triage_is_the_library_s_and_can_be_verified_reported_and_used(invoke, votes, tmp_path):
     done = invoke(
-        "triage", votes, *ROWS, "--max-risk", "0.05", "--json", "triage.json", "--html", "report.html"
+        "triage", votes, *ROWS, "--max-risk", "0.08", "--json", "triage.json", "--html", "report.html"
     )
     assert done.exit_code == 0, done.stderr
     found = read_votes(tmp_path / "votes.csv", label="human", ignore=["question", "region"])
-    expected = vc.triage(found.ballots, max_risk=0.05, voters=found.voters)
+    expected = vc.triage(found.ballots, max_risk=0.08, voters=found.voters)
     assert (tmp_path / "triage.json").read_text() == expected.to_json()
-    assert "errs on at most 5.00 %" in " ".join(done.stdout.split())
+    assert "errs on at most 8.00 %" in " ".join(done.stdout.split())
     assert 'type="range"' in (tmp_path / "report.html").read_text()
     checked = invoke("verify", "triage.json", votes, *ROWS)
     assert checked.exit_code == 0, checked.stderr
@@ -35,7 +35,7 @@ def test_triage_is_the_library_s_and_can_be_verified_reported_and_used(invoke, v
     assert len(labels) == 400
     decided = expected.decide_codes(found.ballots.codes)[found.ballots.pattern_of_row]
     assert labels == ["" if label is None else label for label in decided]
-    assert f"handed over {labels.count('')}" in predicted.stderr
+    assert (f"handed over {labels.count('')}" in predicted.stderr) == ("" in labels)
 
 
 def test_nothing_to_answer_is_exit_code_1(invoke, votes, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,13 +30,14 @@ def predict(
     certificate: opt.CertificateFile,
     votes: opt.Votes,
     *,
-    rows: Annotated[opt.RowOptions, without("label", "group", "classes", "can_abstain")],
+    rows: Annotated[opt.RowOptions, without("label", "gold", "group", "classes", "can_abstain", "force")],
     output: Annotated[str, typer.Option("--output", "-o", rich_help_panel=opt.RESULT)] = STDOUT,
     talk: Talk,
 ) -> None:
     """Apply the certified vote to new rows.
 
-    Writes one label a row, in the order of VOTES, by exactly the vote that the
+    Writes one label a row, in the order of VOTES, with the --item if there is
+    one, by exactly the vote that the
     certificate is about: its weights, its offsets, its rule for ties. The
     voters' columns are found by name and other columns are left out. The
     certificate is verified first. With what [bold]votecert triage[/] wrote, a
@@ -54,18 +56,19 @@ def predict(
     vote = _only_vote(sound_results(certificate), certificate)
     name, source = source_of(votes)
     with talk.wait(f"Reading {plain(name)}") as waiting:
-        codes = read_new_votes(
+        found = read_new_votes(
             source,
             vote.predictor.classes,
-            len(vote.predictor.votes),
-            vote.voters,
-            ignore=rows.ignore or (),
+            rows.layout(voters=vote.voters, n_voters=len(vote.predictor.votes)),
+            abstain=rows.abstain or (),
             header=not rows.no_header,
             progress=waiting.advance,
         )
+    for note in found.notes:
+        talk.say(f"[yellow]Note:[/] {plain(note)}")
     decide = vote.decide_codes if isinstance(vote, vc.Triage) else vote.predictor.predict_codes
-    labels = decide(codes).tolist()
-    save(output, _as_csv(labels), talk)
+    labels = decide(found.codes).tolist()
+    save(output, _as_csv(labels, None if found.items is None else found.items.tolist()), talk)
     _warn_of_formulas(labels, talk)
     named = ["handed over" if label is None else plain(label) for label in labels]
     counts = ", ".join(f"{name} {n}" for name, n in Counter(named).most_common(8))
@@ -83,11 +86,12 @@ def _only_vote(certificates: list[Result], path: Path) -> Result:
     return certificates[0]
 
 
-def _as_csv(labels: list[Any]) -> str:
+def _as_csv(labels: list[Any], items: Sequence[str] | None) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([HEADER])
-    writer.writerows([label] for label in labels)
+    columns = {HEADER: labels} if items is None else {"item": items, HEADER: labels}
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
 
 

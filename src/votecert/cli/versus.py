@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,11 @@ from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.results import STDOUT, save
-from votecert.cli.rows import read_rows, rows_of_group
+from votecert.cli.rows import read_rows
 from votecert.cli.verify import sound_certificates
-from votecert.rows.files import VoteFile, check_writable
+from votecert.rows.files import check_writable
+from votecert.rows.tables import places_of
+from votecert.rows.vote_table import VoteTable
 
 PLAIN = "vote"
 WIDTH = 61
@@ -76,7 +79,7 @@ def versus(
     save(json_file, result.to_json(), talk)
 
 
-def _answers(who: str, found: VoteFile) -> npt.NDArray[np.int64]:
+def _answers(who: str, found: VoteTable) -> npt.NDArray[np.int64]:
     """What a voter, the plain vote or a certified one says on each pattern: class places; -1 is no answer."""
     rows = found.ballots
     if who in (found.voters or ()):
@@ -88,7 +91,10 @@ def _answers(who: str, found: VoteFile) -> npt.NDArray[np.int64]:
         known = ", ".join([*(found.voters or ()), PLAIN][:8])
         raise ValueError(f"{who!r} is no column of votes and no file; there are {known}.")
     (certificate,) = {one.predictor: one for one in sound_certificates(Path(who))}.values()
-    vote, own = certificate.predictor, rows_of_group(certificate, found)
+    vote, own = certificate.predictor, rows
+    if certificate.voters is not None and found.voters is not None:
+        places = places_of(certificate.voters, found.voters)
+        own = rows if places is None else replace(rows, codes=rows.codes[:, places])
     if list(map(str, vote.classes)) != list(map(str, rows.classes.tolist())):
         listed = ",".join(map(str, vote.classes))
         raise ValueError(f"{who} has the classes {listed}: declare them with --classes {listed}.")
