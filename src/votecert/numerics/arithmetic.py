@@ -133,6 +133,7 @@ PLAIN: Any = SimpleNamespace(
     categorical_kl=categorical_kl,
     dirichlet_kl=dirichlet_kl,
     beta_cdf_up=beta_cdf,
+    beta_cdf_down=beta_cdf,
     beta_tail_up=lambda x, a, b: beta_cdf(1 - x, b, a),
     binomial_tail_down=binomial_tail,
 )
