@@ -93,7 +93,7 @@ class Leads(NamedTuple):
         return cls(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
     def mean_risk(self, rows: int) -> float:
-        """Mean over the rows of the error among those with as large a lead, or a larger one; 1 without any."""
+        """Mean over the rows of the error among those with such a lead, or a larger one; 1 without any."""
         group = np.unique(-self.lead, return_inverse=True)[1].reshape(-1)
         there = np.bincount(group, self.times)
         n, k = there.cumsum(), np.bincount(group, self.times * self.wrong).cumsum()
