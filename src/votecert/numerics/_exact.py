@@ -135,6 +135,9 @@ class ExactArithmetic(Arithmetic):
     def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
         return self.beta_cdf_up(x, a, b)
 
+    def beta_tail_up(self, x: Number, a: Number, b: Number) -> Number:
+        return 1 - self.beta_cdf_up(x, a, b)
+
     def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
         if k <= 0 or k > n:
             return self.number(1 if k <= 0 else 0)
