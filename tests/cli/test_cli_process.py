@@ -26,11 +26,9 @@ def test_exit_codes_and_streams(run, votes, tmp_path):
     colourful = {"FORCE_COLOR": "1", "NO_COLOR": "1"}
     certify = (*ROWS, "--json", "c.json", "--max-risk")
     for arguments, options, code, words in (
-        (["--version"], {}, 0, f"votecert {vc.__version__}"),
         (["certify", votes, *certify, "0.001"], {"env": colourful}, 1, "at most"),
         (["certify", "-", *certify, "0.3", "--quiet"], {"input": jury()}, 0, "0."),
         (["verify", "c.json"], {}, 0, "verifies"),
-        (["plan", "-t", "0.05", "-e", "0.03", "-n", "5"], {}, 0, "labelled rows"),
     ):
         found, out, err = run(*arguments, **options)
         assert found == code, err
