@@ -169,7 +169,7 @@ def test_without_the_extra_packages():
     program = "import sys; sys.modules['typer'] = None; import votecert.cli; sys.exit(votecert.cli.main())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr == "votecert: the command line needs typer: pip install 'votecert[cli]'\n"
+    assert done.stderr == "votecert: the command line needs typer: python -m pip install typer\n"
 
 
 def test_shell_completion(run):
