@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import votecert as vc
 from votecert.cli.console import Talk, plain, source_of
@@ -13,7 +13,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.files import read_table, read_weights
 from votecert.rows.vote_table import VoteTable
 
-Result = vc.Certificate | vc.Triage
+Result: TypeAlias = "vc.Certificate | vc.Triage"  # a text: help need not wait for SciPy
 """What a file may hold that speaks about rows."""
 
 
