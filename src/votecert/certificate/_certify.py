@@ -163,17 +163,8 @@ def certify(
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
-        if isinstance(rows, Ballots) and rows.pattern_of_row is None:
-            raise ValueError(
-                "Rows that were read in blocks are gone and cannot be grouped: read each group by itself and "
-                "certify it with its share of delta."
-            )
-        groupings = read_groupings(groups, y if y is not None else _labels(rows), rows.n_rows)
-        if any(one.groups is None for one in groupings) and not methods[0].counts_errors:
-            raise ValueError(
-                f"groups='predicted' is not covered by the bound {methods[0].id!r}: use bound='occam', or "
-                "fixed_in_advance=True for weights that were."
-            )
+        labels = y if y is not None else _labels(rows)
+        groupings = read_groupings(groups, labels, rows, methods[0])
         return maker.make_groups(methods[0], found_by[0], delta, groupings)
     share = delta / len(methods)
     made = [maker.make(method, how, share) for method, how in zip(methods, found_by, strict=True)]
@@ -315,5 +306,5 @@ def _labels(rows: Ballots | Scores) -> npt.NDArray[Any]:
     """The true label of each row."""
     if isinstance(rows, Scores):
         return np.asarray(rows.classes[rows.labels])
-    assert rows.pattern_of_row is not None
-    return np.asarray(rows.classes[rows.labels[rows.pattern_of_row]])
+    places = slice(None) if rows.pattern_of_row is None else rows.pattern_of_row
+    return np.asarray(rows.classes[rows.labels[places]])

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from votecert._types import AnyArray, BoolArray
+from votecert.bounds.base import Bound
+from votecert.rows.ballots import Ballots
 from votecert.rows.predictor import WeightedVote
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores, soft_totals
@@ -50,8 +52,23 @@ class Grouping:
             yield label if self.name is None else f"{self.name}: {label}", label, groups == label
 
 
-def read_groupings(groups: Any, labels: AnyArray, n_rows: int) -> list[Grouping]:
+def read_groupings(groups: Any, labels: AnyArray, rows: Rows, method: Bound) -> list[Grouping]:
     """What the user passes as ``groups``: one grouping, a list of them, or a dictionary with their names."""
+    if isinstance(rows, Ballots) and rows.pattern_of_row is None:
+        raise ValueError(
+            "Rows that were read in blocks are gone and cannot be grouped: read each group by itself and "
+            "certify it with its share of delta."
+        )
+    found = _groupings(groups, labels, rows.n_rows)
+    if any(one.groups is None for one in found) and not method.counts_errors:
+        raise ValueError(
+            f"groups='predicted' is not covered by the bound {method.id!r}: use bound='occam', or "
+            "fixed_in_advance=True for weights that were."
+        )
+    return found
+
+
+def _groupings(groups: Any, labels: AnyArray, n_rows: int) -> list[Grouping]:
     if isinstance(groups, Mapping):
         return [_grouping(str(name), one, labels, n_rows) for name, one in groups.items()]
     if isinstance(groups, list | tuple) and any(_is_grouping(one, n_rows) for one in groups):
