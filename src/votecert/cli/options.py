@@ -186,14 +186,14 @@ class ResultOptions:
 Votes = Annotated[
     list[str],
     typer.Argument(
-        metavar="VOTES...",
+        metavar="VOTES",
         help="csv, tsv, json, parquet, npz or npy file: a row a case and a column a voter, or a line a vote; "
         "- reads csv or JSON from stdin. Several files are joined by --item.",
     ),
 ]
 CertifiedVotes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="VOTES...", help="The certified rows, to recount the statistics from them."),
+    typer.Argument(metavar="VOTES", help="The certified rows, to recount the statistics from them."),
 ]
 CertificateFile = Annotated[
     Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written with --json.")
