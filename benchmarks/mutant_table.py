@@ -564,8 +564,8 @@ MUTANTS = (
     ),
     Mutant(
         "certificate/make.py",
-        "share, found = delta / len(masks), None",
-        "share, found = delta, None",
+        "delta / len(groupings) / len(grouping.labels(self.rows))",
+        "delta / len(groupings)",
         "every group spends all of delta",
         GROUPS,
     ),
