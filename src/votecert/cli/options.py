@@ -64,7 +64,7 @@ class RowOptions:
         A code for 'says nothing', such as -1, besides empty cells. May be repeated.
     group : COLUMN
         Certify each group of rows that this column names; delta is split over the groups. The label column
-        gives one certificate a class.
+        gives one certificate a class; the word predicted, one for each answer of the vote.
     ignore : COLUMN,...
         Columns that are no voters. May be repeated.
     classes : A,B,...
