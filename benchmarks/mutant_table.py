@@ -31,6 +31,7 @@ def options(*cases: str) -> Tests:
     return ("tests/bounds/test_formulas.py", "-k", " or ".join(f"[{case}" for case in cases))
 
 
+FORMATS = ("tests/rows/files/test_long.py",)
 KL = ("tests/numerics/test_kl.py",)
 BINOMIAL = ("tests/numerics/test_binomial.py",)
 BETA = ("tests/numerics/test_beta.py",)
@@ -830,5 +831,47 @@ MUTANTS = (
         "BAD_INPUT = 0",
         "a file that cannot be read exits with 0",
         ("tests/cli/test_cli_refusals.py",),
+    ),
+    Mutant(
+        "rows/files/read.py",
+        "    known = numbers > 0\n",
+        "    known = numbers >= 0\n",
+        "rows without a true label certify, with any label",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/files/long.py",
+        "wrong = ((before != 0) & (before != votes[wanted])) | (flat[cells] != votes[wanted])",
+        "wrong = flat[cells] != votes[wanted]",
+        "a later vote of a judge replaces an earlier one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/files/long.py",
+        "wrong = ((before != 0) & (before != numbers)) | (known[items] != numbers)",
+        "wrong = known[items] != numbers",
+        "a later true label of an item replaces an earlier one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/cells.py",
+        "    for one, other in zip(some[1:], others[1:], strict=True):\n        found |= one != other\n",
+        "",
+        "names that agree in eight bytes are one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/tables.py",
+        "and not rows.equals(labels)",
+        "and len(rows) != len(labels)",
+        "labels of other rows are taken by position",
+        ("tests/rows/test_checks.py",),
+    ),
+    Mutant(
+        "rows/checks.py",
+        "    if problem is not None:\n        raise",
+        "    if False:\n        raise",
+        "a column of item numbers is certified as a voter",
+        ("tests/rows/test_checks.py",),
     ),
 )
