@@ -39,6 +39,7 @@ ARITHMETIC = ("tests/numerics/test_arithmetic.py",)
 PRIOR = ("tests/bounds/test_occam_prior.py",)
 LEAKS = ("tests/learning/test_leaks.py",)
 SPLITTING = ("tests/classifier/test_classifier_rows.py",)
+SEARCHES = ("tests/classifier/test_searches.py",)
 GROUPS = ("tests/certificate/test_groups.py",)
 LEVELS = ("tests/certificate/test_levels.py",)
 VERIFY = ("tests/certificate/test_verification.py",)
@@ -544,6 +545,20 @@ MUTANTS = (
         "stumps with thresholds from the rows count as fixed",
         SPLITTING,
     ),
+    Mutant(
+        "classifier/searches.py",
+        "certify(delta / candidates)",
+        "certify(delta)",
+        "candidates of a search around the classifier are not paid for",
+        SEARCHES,
+    ),
+    Mutant(
+        "classifier/searches.py",
+        " and len(levels) < 2",
+        "",
+        "levels that were searched count as fixed in advance",
+        SEARCHES,
+    ),
     # certificates
     Mutant(
         "learning/whole_votes.py",
@@ -554,8 +569,8 @@ MUTANTS = (
     ),
     Mutant(
         "certificate/make.py",
-        "share, found = delta / len(masks), None",
-        "share, found = delta, None",
+        "delta / len(groupings) / len(grouping.labels(self.rows))",
+        "delta / len(groupings)",
         "every group spends all of delta",
         GROUPS,
     ),

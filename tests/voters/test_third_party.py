@@ -256,7 +256,7 @@ def test_the_classifier_certifies_models_of_other_libraries(row):
 def test_trees_of_xgboost_average_to_the_forest(n_classes):
     model, X, _ = fitted(CASES["xgboost", "XGBRFClassifier"], n_classes)
     (member,) = vc.voters.panels.panel_of(model).members
-    margins = member.margins(X)
+    margins = np.stack(list(member.margins(X)), axis=2).transpose(1, 0, 2)
     assert margins.shape == (50, N, n_classes)
     whole = model.predict(X, output_margin=True)
     np.testing.assert_allclose(margins.mean(axis=1)[:, -whole[0].size :], whole.reshape(50, -1), atol=1e-5)
