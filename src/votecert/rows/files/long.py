@@ -114,7 +114,7 @@ class LongVotes:
         cells = n_items * len(voters)
         if cells > min(memory_limit(), max(LARGEST_UNPACKED, SPARSEST * self.n_lines)):
             raise ValueError(
-                f"{self.n_lines} lines make a table of {n_items} items x {len(voters)} judges, {cells} bytes, "
+                f"{self.n_lines} lines make {n_items} items x {len(voters)} judges, {cells} bytes: "
                 "more than half of this machine's memory or next to nothing blown up to a lot. Is the column "
                 "of judges the right one?"
             )
