@@ -298,6 +298,23 @@ def test_contradictions(change, message):
         read(LONG_CSV + change.format(TRUTH[0]) + "\n", **LONG)
 
 
+def test_contradictions_in_other_blocks(monkeypatch):
+    """What was said first is remembered from block to block."""
+    monkeypatch.setattr("votecert.rows.files.delimited.BLOCK_BYTES", 100)
+    end = "\nq0,ann," + {"no": "yes", "yes": "no"}[SAID[0, 0]] + f",{TRUTH[0]}\n"
+    with pytest.raises(ValueError, match="two different votes"):
+        read(LONG_CSV.rstrip() + end, **LONG)
+    with pytest.raises(ValueError, match="two different true labels"):
+        read(LONG_CSV + "q0,dan,no,other\n", **LONG)
+
+
+def test_few_lines_that_make_a_huge_table_are_refused(monkeypatch):
+    monkeypatch.setattr("votecert.rows.files.long.LARGEST_UNPACKED", 10_000_000)
+    text = "item,who,says,gold\n" + "".join(f"{i},w{i},{i % 2},{i % 2}\n" for i in range(5000))
+    with pytest.raises(ValueError, match=r"5000 items x 5000 judges, 25000000 bytes.*right one"):
+        read(text, **LONG)
+
+
 def test_saying_the_same_twice_is_no_contradiction():
     assert_same(read(LONG_CSV + "\n".join(LONG_CSV.splitlines()[5:20]) + "\n", **LONG))
 
