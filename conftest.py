@@ -22,6 +22,18 @@ EXTRAS = (
     "pandas",
     "polars",
 )
+NEEDS = "needs {}, which is not installed"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Modules that cannot be imported are skipped like the tests that would be in them."""
+    report = yield
+    if report.failed and report.call.excinfo:
+        for missing in missing_packages(report.call.excinfo.value):
+            report.outcome = "skipped"
+            report.longrepr = (str(collector.path), None, f"Skipped: {NEEDS.format(missing)}")
+    return report
 
 
 @pytest.hookimpl(wrapper=True)
@@ -40,7 +52,7 @@ def skipping_what_needs_extras():
         return (yield)
     except Exception as error:
         for missing in missing_packages(error):
-            pytest.skip(f"needs {missing}, which is not installed")
+            pytest.skip(NEEDS.format(missing))
         raise
 
 

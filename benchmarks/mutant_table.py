@@ -761,14 +761,14 @@ MUTANTS = (
         OUT_OF_BAG,
     ),
     Mutant(
-        "planning.py",
+        "planning/fixed.py",
         "float(log_binomial_cdf(errors, rows, target_risk)) <= level",
         "float(log_binomial_cdf(errors, rows, target_risk)) <= level + 0.1",
         "planned rows do not reach the target",
         PLANNING,
     ),
     Mutant(
-        "planning.py",
+        "planning/fixed.py",
         'if vote == "fixed":\n        return 0.0',
         "if vote:\n        return 0.0",
         "plans for learned votes do not pay for learning",

@@ -1,4 +1,4 @@
-"""Problems that every bound must face, written once."""
+"""Votes and labels for all tests, and the problems that every bound must face."""
 
 from __future__ import annotations
 
@@ -21,14 +21,32 @@ class Problem:
         return Ballots.from_votes(self.votes, self.y, classes=list(range(self.n_classes)), **options)
 
 
-def independent(m: int, accuracies, n_classes: int = 2, seed: int = 0) -> Problem:
-    """Voters that are right independently, with given probabilities, and wrong in any way."""
+def voted(m: int, accuracies, n_classes: int = 2, seed: int = 0, *, missing: float = 0.0, names=None):
+    """Votes and labels: voters are right independently, with given probabilities, and wrong in any way.
+
+    A share of the votes may be missing (NaN), and classes may have names.
+    """
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=m)
-    accuracies = np.asarray(accuracies, dtype=float)
-    right = rng.random((m, len(accuracies))) < accuracies
+    right = rng.random((m, len(accuracies))) < np.asarray(accuracies, dtype=float)
     wrong = (y[:, None] + rng.integers(1, n_classes, size=right.shape)) % n_classes
-    return Problem(np.where(right, y[:, None], wrong), y, n_classes)
+    votes = np.where(right, y[:, None], wrong)
+    if names is not None:
+        names = np.asarray(names)
+        return names[votes], names[y]
+    return (np.where(rng.random(votes.shape) < missing, np.nan, votes), y) if missing else (votes, y)
+
+
+def guessed(m: int, accuracies, n_classes: int = 2, seed: int = 0):
+    """Votes and labels: voters know the answer, with given probabilities, and guess otherwise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=m)
+    right = rng.random((m, len(accuracies))) < np.asarray(accuracies)
+    return np.where(right, y[:, None], rng.integers(n_classes, size=right.shape)), y
+
+
+def independent(m: int, accuracies, n_classes: int = 2, seed: int = 0, *, missing: float = 0.0) -> Problem:
+    return Problem(*voted(m, accuracies, n_classes, seed, missing=missing), n_classes)
 
 
 def duplicated() -> Problem:

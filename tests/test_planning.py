@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binom
 
 import votecert as vc
-from votecert.planning import _typical_errors, certificate_curve, rows_needed
+from votecert.planning import certificate_curve, rows_needed
+from votecert.planning.fixed import _typical_errors
 
 
 def is_enough(m: int, target: float, error: float, level: float, assurance: float) -> bool:

@@ -18,20 +18,28 @@ if TYPE_CHECKING:
     from votecert.certificate.difference import Difference as Difference
     from votecert.certificate.difference import difference as difference
     from votecert.certificate.out_of_bag import certify_oob as certify_oob
+    from votecert.certificate.triage import Triage as Triage
+    from votecert.certificate.triage import triage as triage
     from votecert.classifier.estimator import CertifiedVotingClassifier as CertifiedVotingClassifier
     from votecert.display import BoundComparisonDisplay as BoundComparisonDisplay
     from votecert.display import CertificateCurveDisplay as CertificateCurveDisplay
     from votecert.display import DifferenceDisplay as DifferenceDisplay
     from votecert.display import MarginDisplay as MarginDisplay
+    from votecert.display import MonitorDisplay as MonitorDisplay
+    from votecert.display import TriageDisplay as TriageDisplay
     from votecert.display import WeightsDisplay as WeightsDisplay
     from votecert.learning.adam import Adam as Adam
     from votecert.learning.lbfgs import LBFGS as LBFGS
     from votecert.learning.learn import learn as learn
     from votecert.learning.whole_votes import WholeVotes as WholeVotes
+    from votecert.monitoring import Monitor as Monitor
     from votecert.planning import certificate_curve as certificate_curve
     from votecert.planning import rows_needed as rows_needed
+    from votecert.planning import sequential_plan as sequential_plan
     from votecert.rows.ballots import Ballots as Ballots
     from votecert.rows.blocks import read_ballots as read_ballots
+    from votecert.rows.files.read import read_votes as read_votes
+    from votecert.rows.vote_table import VoteTable as VoteTable
     from votecert.voters.collect import collect_scores as collect_scores
     from votecert.voters.collect import collect_votes as collect_votes
     from votecert.voters.collect import out_of_bag_votes as out_of_bag_votes

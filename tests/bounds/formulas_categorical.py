@@ -117,7 +117,7 @@ def worst_c_bound(e, s, C):
 
     def value(s2):
         low, high = e / (1 - s) * (1 - s2), 1 - s2  # the nearest e' for this s' is the low one
-        for _ in range(80):
+        for _ in range(60):
             middle = (low + high) / 2
             low, high = (middle, high) if divergence(middle, s2) <= C else (low, middle)
         return mpf(1) if 2 * low + s2 >= 1 else 1 - (1 - 2 * low - s2) ** 2 / (1 - 2 * s2)

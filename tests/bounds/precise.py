@@ -23,9 +23,9 @@ def kl(q, p):
 
 
 def largest(holds, low):
-    """Largest p in [low, 1] for which a statement holds that is true at low and false near one."""
+    """Largest p in [low, 1], up to 1e-24, where a statement holds that is true at low and false near one."""
     low, high = mpf(low), mpf(1)
-    for _ in range(140):
+    for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,13 @@ def evaluate(name: str, rows: Ballots, theta: np.ndarray, delta: float = DELTA):
             bound.evaluate(rows, theta, delta)
         pytest.skip("the theorem does not cover this problem, and says so")
     return bound.evaluate(rows, theta, delta)
+
+
+@cache
+def evaluated(name: str, where: str, kind: str = "uneven", delta: float = DELTA):
+    """On one of the problems, with one of the kinds of weights."""
+    rows = ballots(where)
+    return evaluate(name, rows, weights(kind, rows.n_voters), delta)
 
 
 def own_errors(name, found, rows, theta) -> int:
@@ -60,7 +68,7 @@ def test_is_a_probability_and_not_below_its_own_errors(name, where):
     rows = ballots(where)
     for kind in WEIGHTS:
         theta = weights(kind, rows.n_voters)
-        found = evaluate(name, rows, theta)
+        found = evaluated(name, where, kind)
         assert 0 <= found.risk <= 1
         assert all(not math.isnan(value) for value in found.details.values())
         assert sum(found.ledger.values()) <= DELTA * (1 + 1e-12)
@@ -78,7 +86,7 @@ def test_order_of_rows_and_voters_and_names_of_labels_do_not_matter(name, where)
     names = np.array([f"class {k}" for k in range(p.n_classes)] + [None], dtype=object)
     renamed = names[np.where(np.isnan(p.votes), p.n_classes, p.votes).astype(int)]
     theta = weights("uneven", p.votes.shape[1])
-    base = evaluate(name, p.ballots(), theta).risk
+    base = evaluated(name, where).risk
     shuffled = Problem(p.votes[rows], p.y[rows], p.n_classes).ballots()
     other = Problem(p.votes[:, voters], p.y, p.n_classes).ballots()
     relabelled = Ballots.from_votes(renamed, names[p.y], classes=list(names[:-1]))
@@ -91,23 +99,21 @@ def test_order_of_rows_and_voters_and_names_of_labels_do_not_matter(name, where)
 @pytest.mark.parametrize("where", SMALL)
 @pytest.mark.parametrize("name", BOUNDS)
 def test_compressed_and_uncompressed_rows_agree(name, where):
-    theta = weights("uneven", problem(where).votes.shape[1])
-    compressed = evaluate(name, problem(where).ballots(compress=True), theta).risk
-    plain = evaluate(name, problem(where).ballots(compress=False), theta).risk
-    assert abs(compressed - plain) <= 1e-9
+    rows = problem(where).ballots(compress=False)
+    assert rows.n_patterns > ballots(where).n_patterns
+    plain = evaluate(name, rows, weights("uneven", rows.n_voters)).risk
+    assert abs(evaluated(name, where).risk - plain) <= 1e-9
 
 
 @pytest.mark.parametrize("where", ["two voters", "two classes", "three classes"])
 @pytest.mark.parametrize("name", BOUNDS)
 def test_more_confidence_costs_more(name, where):
-    rows = ballots(where)
-    theta = weights("uneven", rows.n_voters)
-    risks = [evaluate(name, rows, theta, delta).risk for delta in (0.5, 0.1, 0.01, 1e-4, 1e-9)]
+    risks = [evaluated(name, where, delta=delta).risk for delta in (0.5, 0.1, 0.01, 1e-4, 1e-9)]
     assert all(later >= earlier - 1e-6 for earlier, later in itertools.pairwise(risks))
     assert risks[-1] > risks[0] or risks[0] == 1
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 6, 10, 17, 30, 50])
+@pytest.mark.parametrize("m", [1, 2, 3, 6, 15, 50])
 @pytest.mark.parametrize("name", GUARANTEED)
 def test_one_voter_is_never_certified_below_clopper_pearson(name, m):
     check_envelope(BOUNDS[name], m, DELTA)
@@ -156,7 +162,7 @@ def test_outward_value_is_never_below_the_exact_one(name, where):
     if BOUNDS[name].problem_with(rows):
         pytest.skip("the theorem does not cover this problem")
     for kind in WEIGHTS:
-        check_rounding(BOUNDS[name], rows, weights(kind, rows.n_voters), DELTA)
+        check_rounding(BOUNDS[name], evaluated(name, where, kind))
 
 
 def test_multiclass_problems_are_refused_with_advice():

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from problems import voted
 
 from votecert.bounds import BOUNDS
 from votecert.bounds.margins import margin_errors
@@ -70,13 +71,8 @@ def of_eighths(*eighths: int) -> tuple[Fraction, ...]:
 
 def drawn(m, accuracies, theta, n_classes=2, *, missing=0.0, prior=None, seed=0) -> Problem:
     """Voters that are right independently of each other."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=m)
-    right = rng.random((m, len(accuracies))) < accuracies
-    wrong = (y[:, None] + rng.integers(1, n_classes, size=right.shape)) % n_classes
-    votes = np.where(right, y[:, None], wrong).astype(float)
-    votes[rng.random(votes.shape) < missing] = np.nan
-    return Problem(votes, y, n_classes, theta, prior)
+    votes, y = voted(m, accuracies, n_classes, seed, missing=missing)
+    return Problem(votes.astype(float), y, n_classes, theta, prior)
 
 
 def repeated(patterns: dict[tuple[int, ...], int], theta) -> Problem:

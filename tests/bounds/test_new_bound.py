@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import checks
-import numpy as np
 import pytest
 import test_contract as contract
-from problems import ballots, problem
+from problems import problem
 
 import votecert as vc
 from votecert import bounds
@@ -91,7 +90,7 @@ def test_it_keeps_the_contract():
     ):
         check("hoeffding", "three classes")
     contract.test_one_voter_is_never_certified_below_clopper_pearson("hoeffding", 10)
-    checks.check_rounding(Hoeffding(), ballots("three classes"), np.full(10, 0.1))
+    checks.check_rounding(Hoeffding(), contract.evaluated("hoeffding", "three classes"))
 
 
 def test_a_default_is_declared():

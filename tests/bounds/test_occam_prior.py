@@ -38,8 +38,8 @@ def test_sums_to_at_most_one(prior, d, c):
 def test_each_part_is_nearly_all_there(part, constants):
     # what is missing are the votes and offsets beyond those enumerated: 1/(t + 1) of them have more than t
     prior = OccamPrior(**{name: float(name == part) for name in PARTS}, constants=constants)
-    total = float(total_probability(prior, d=2, c=2, most_votes=20, most_offsets=9 if constants else 3))
-    missing = (1 / 21 if part in ("multinomial", "polya") else 1e-5) + constants / 10
+    total = float(total_probability(prior, d=2, c=2, most_votes=20, most_offsets=4 if constants else 3))
+    missing = (1 / 21 if part in ("multinomial", "polya") else 1e-5) + constants / 5
     assert 1 - missing - 1e-9 <= total <= 1
 
 

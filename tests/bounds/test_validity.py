@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,7 +35,7 @@ LEARNABLE = [name for name in GUARANTEED if name != "test-set"]
 
 @pytest.mark.parametrize("name", LEARNABLE)
 def test_lucky_coins_are_not_certified(name):
-    check_coin_flips(BOUNDS[name], n_draws=12, d=400, m=20)
+    check_coin_flips(BOUNDS[name])
 
 
 @pytest.mark.parametrize("name", LEARNABLE)
@@ -128,7 +129,7 @@ def without_kl(kind):
             choice = super().search(ballots, weights, delta, prior)
             if "concentration" not in choice:
                 return choice
-            others = [{**choice, "concentration": K} for K in (30.0, 300.0, 3000.0, 30000.0)]
+            others = [{**choice, "concentration": K} for K in (30.0, 300.0, 3000.0)]
             return min(others, key=lambda other: self.at(ballots, weights, delta, other).risk)
 
     return Mutant()
@@ -189,9 +190,10 @@ def test_inward_rounding_is_caught(kind):
             return replace(found, risk=found.risk - 1e-8)
 
     rows = ballots("two classes")
-    check_rounding(kind(), rows, weights("uneven", rows.n_voters))
-    with pytest.raises(AssertionError):
-        check_rounding(Mutant(), rows, weights("uneven", rows.n_voters))
+    for bound, caught in ((kind(), nullcontext()), (Mutant(), pytest.raises(AssertionError))):
+        found = bound.evaluate(rows, weights("uneven", rows.n_voters), 0.05)
+        with caught:
+            check_rounding(bound, found)
 
 
 def ten_times_delta(kind):

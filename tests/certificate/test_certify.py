@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from problems import voted
 from sklearn.tree import DecisionTreeClassifier
 
 import votecert as vc
@@ -14,11 +15,7 @@ CLASSES = ["ham", "spam"]
 
 
 def data(m=400, accuracies=(0.9, 0.8, 0.7, 0.6), seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=m)
-    votes = np.where(rng.random((m, len(accuracies))) < accuracies, y[:, None], 1 - y[:, None])
-    names = np.array(CLASSES)
-    return names[votes], names[y]
+    return voted(m, accuracies, seed=seed, names=CLASSES)
 
 
 def test_defaults_follow_where_the_weights_come_from():

@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from problems import guessed
 
 import votecert as vc
 
 
 def data(n_classes=2, m=500):
-    rng = np.random.default_rng(0)
-    y = rng.integers(n_classes, size=m)
-    votes = np.where(rng.random((m, 6)) < 0.8, y[:, None], rng.integers(n_classes, size=(m, 6)))
-    return votes, y
+    return guessed(m, [0.8] * 6, n_classes)
 
 
 def test_one_row_a_bound_with_guarantees_first():

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import problems
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
@@ -20,9 +21,7 @@ WEIGHTS = [0.4, 0.3, 0.2, 0.1]
 
 
 def voted(m=120, accuracies=(0.9, 0.8, 0.7, 0.6), seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=m)
-    return np.where(rng.random((m, len(accuracies))) < accuracies, y[:, None], 1 - y[:, None]), y
+    return problems.voted(m, accuracies, seed=seed)
 
 
 def abstaining():

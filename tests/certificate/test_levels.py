@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from problems import voted
 
 import votecert as vc
 from votecert.certificate.text import rounded_up
@@ -15,9 +15,7 @@ THETA = [0.4, 0.3, 0.2, 0.1]
 
 @pytest.fixture(scope="module")
 def rows():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=400)
-    return np.where(rng.random((400, 4)) < [0.9, 0.8, 0.7, 0.6], y[:, None], 1 - y[:, None]), y
+    return voted(400, [0.9, 0.8, 0.7, 0.6])
 
 
 def certify(rows, **options):

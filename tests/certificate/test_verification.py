@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from problems import voted
 
 import votecert as vc
 from votecert.bounds.partition import Partition
@@ -17,9 +18,7 @@ from votecert.rows.scores import Scores
 
 
 def data(m=300):
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=m)
-    return np.where(rng.random((m, 4)) < (0.9, 0.8, 0.7, 0.6), y[:, None], 1 - y[:, None]), y
+    return voted(m, (0.9, 0.8, 0.7, 0.6))
 
 
 def certificates():

@@ -14,7 +14,7 @@ FILES = {
     "empty.csv": b"",
     "header.csv": b"a,y\n",
     "one-class.csv": b"a,b,y\n" + b"1,1,1\n" * 9,
-    "no-truth.csv": b"a,y\n1,0\n0,\n",
+    "no-truth.csv": b"a,y\n1,\n0,\n",
     "ragged.csv": b"a,y\n1,0\n0\n",
     "text.csv": b"just some text\n",
     "utf16.csv": "a,y\n1,0\n".encode("utf-16"),

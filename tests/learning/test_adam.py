@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
+from problems import independent
 
 from votecert.bounds import BOUNDS, UnsupportedProblemError
 from votecert.learning._smooth_descent import Descent, Point
-from votecert.learning.adam import Adam, Batch, Schedule, Steps, _at, _started
+from votecert.learning.adam import Adam, Batch, Path, Schedule, Steps
 from votecert.learning.budget import mark_interrupted
 from votecert.learning.lbfgs import LBFGS
-from votecert.rows.ballots import Ballots
 
 DELTA = 0.05
 
 
 def problem(n_rows=600, n_classes=2, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=n_rows)
-    wrong = (y[:, None] + rng.integers(1, n_classes, size=(n_rows, 4))) % n_classes
-    votes = np.where(rng.random((n_rows, 4)) < [0.9, 0.85, 0.8, 0.55], y[:, None], wrong)
-    return Ballots.from_votes(votes, y)
+    return independent(n_rows, [0.9, 0.85, 0.8, 0.55], n_classes, seed).ballots()
 
 
 BALLOTS = problem()
@@ -56,20 +52,86 @@ def test_the_seed_decides():
     assert first.terms.weights != other.terms.weights
 
 
-def test_it_starts_uniform_with_concentration_two():
-    weights, choice = _at(np.full(5, np.log(2 / 5)), {"concentration": 99.0})
-    np.testing.assert_allclose(weights, 0.2)
-    assert choice["concentration"] == pytest.approx(2.0)
-    assert _started(BOUNDS["f2"], {"concentration": 7.0}, 0.01) == {"concentration": 2.0}
+THEOREM_2 = BOUNDS["dirichlet-stochastic-published"]
 
 
-def test_the_margin_is_the_one_next_to_the_paper_s():
-    bound = replace(BOUNDS["dirichlet-stochastic-published"], margins=(0.01,))
-    assert _started(bound, {"concentration": 7.0, "margin": 0.01}, 0.05)["margin"] == 0.01
-    grid = BOUNDS["dirichlet-stochastic"]
-    chosen = _started(grid, {"concentration": 7.0, "margin": 0.4}, 0.01)["margin"]
-    assert chosen in grid.margins
-    assert abs(chosen - 0.01) < 0.001
+def beginning(bound, **options):
+    """Weights and choice before the first step, and whether the margin is learned."""
+    adam, descent = Adam(**options), Descent.on(BALLOTS, bound, DELTA)
+    path, choice = adam._beginning(descent, np.random.default_rng(adam.random_state))
+    return *path.at(path.start, choice), path.margin is not None
+
+
+def test_equal_weights_start_with_concentration_two():
+    for name in ("f2", "fo"):
+        weights, choice, _ = beginning(BOUNDS[name], start="equal")
+        np.testing.assert_allclose(weights, 0.25)
+        assert choice.get("concentration", 2.0) == pytest.approx(2.0)
+
+
+def test_the_authors_draw_alpha_uniformly():
+    drawn = np.random.default_rng(3).uniform(0, 2, 4)
+    weights, choice, _ = beginning(BOUNDS["f2"], random_state=3)
+    np.testing.assert_allclose(choice["concentration"] * weights, drawn)
+    weights, choice, _ = beginning(BOUNDS["fo"], random_state=3)
+    np.testing.assert_allclose(weights, drawn / drawn.sum())
+    assert "concentration" not in choice
+
+
+def test_a_start_of_one_s_own():
+    weights, choice, _ = beginning(BOUNDS["f2"], start=(1.0, 2.0, 3.0, 4.0))
+    np.testing.assert_allclose(weights, [0.1, 0.2, 0.3, 0.4])
+    assert choice["concentration"] == pytest.approx(10)
+    with pytest.raises(ValueError, match="4 voters and 2 numbers"):
+        Adam(start=(1.0, 2.0)).learn(BALLOTS, BOUNDS["f2"], DELTA)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"start": "middle"}, {"start": (1.0, 0.0)}, {"start": (1.0, math.nan)}, {"margin": 0.5}, {"factor": 0}],
+)
+def test_options_that_make_no_sense_are_refused(options):
+    with pytest.raises(ValueError, match=r"start|margin|factor"):
+        Adam(**options)
+
+
+def test_the_margin_is_learned_or_the_one_next_to_the_paper_s():
+    assert beginning(THEOREM_2)[1:] == ({"concentration": ANY, "margin": pytest.approx(0.01)}, True)
+    _, choice, is_learned = beginning(THEOREM_2, learn_margin=False)
+    assert choice["margin"] in THEOREM_2.margins
+    assert abs(choice["margin"] - 0.01) < 0.001
+    assert not is_learned
+    assert not beginning(BOUNDS["dirichlet"])[2]  # it is no smooth function of its margin
+
+
+@pytest.mark.parametrize("name", ["dirichlet-stochastic", "dirichlet-stochastic-published", "f2", "fo"])
+def test_gradients_along_the_path(name):
+    ballots, bound = problem(200), BOUNDS[name]
+    descent = Descent.on(ballots, bound, DELTA)
+    path = Path(np.array([3.0, 2.0, 1.5, 0.7]), name != "fo", 0.06 if "stochastic" in name else None)
+    z, start = path.start, dict(descent.best.choice)
+
+    def value(z):
+        weights, choice = path.at(z, start)
+        return bound.objective(descent.rows, weights, choice, DELTA, None)
+
+    found = path.gradient(*path.at(z, start), value(z))
+    steps = 1e-5 * np.eye(len(z))
+    numeric = [(value(z + step).value - value(z - step).value) / 2e-5 for step in steps]
+    assert len(found) == (5 if "stochastic" in name else 4)
+    np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-7)
+
+
+def test_alpha_stays_positive():
+    path = Path(np.ones(2), True, 0.01)
+    np.testing.assert_allclose(path.inside(np.array([-1.0, 2.0, -3.0])), [1e-6, 2.0, -3.0])
+
+
+def test_a_learned_margin_ends_on_the_grid_that_is_paid_for():
+    found = Adam(epochs=5).learn(BALLOTS, THEOREM_2, DELTA)
+    assert found.terms.choice["margin"] in THEOREM_2.margins
+    cut_short = Adam(epochs=5, time_budget=0.0).learn(BALLOTS, THEOREM_2, DELTA)
+    assert cut_short.terms.choice["margin"] in THEOREM_2.margins
 
 
 def test_steps_are_adam_s():
@@ -95,13 +157,13 @@ def test_a_batch_without_finite_slopes_is_passed_over():
 def test_schedule():
     schedule = Schedule(learning_rate=0.1, patience=5, factor=10, plateau_patience=2)
     rates, over = [], []
-    for value in (0.5, 0.4, 0.4, 0.45, 0.41, 0.42, 0.43, 0.6):
+    for value in (0.5, 0.4, 0.39999, 0.45, 0.41, 0.42, 0.43, 0.6):  # the third is too little progress
         schedule.note(Point(value, np.ones(1), {}))
         rates.append(round(schedule.learning_rate, 12))
         over.append(schedule.is_over)
     assert rates == [0.1, 0.1, 0.1, 0.1, 0.01, 0.01, 0.01, 0.001]
-    assert over == [False] * 6 + [True] * 2
-    assert schedule.best.value == 0.4
+    assert over == [False] * 7 + [True]
+    assert schedule.best.value == 0.39999
 
 
 @pytest.mark.parametrize("name", ["fo", "so", "f2", "dirichlet"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import guessed
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
@@ -23,15 +24,10 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.scores import Scores
 
 
-def jury(m: int, accuracies, n_classes: int = 2, seed: int = 0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=m)
-    right = rng.random((m, len(accuracies))) < np.asarray(accuracies)
-    return np.where(right, y[:, None], rng.integers(n_classes, size=right.shape)), y
-
-
 def voters(m: int, accuracies, n_classes: int = 2, seed: int = 0):
-    return error_counter(Ballots.from_votes(*jury(m, accuracies, n_classes, seed), classes=range(n_classes)))
+    return error_counter(
+        Ballots.from_votes(*guessed(m, accuracies, n_classes, seed), classes=range(n_classes))
+    )
 
 
 def test_losses_have_their_gradients():
@@ -74,7 +70,7 @@ def test_weights_are_optimal(n_classes, penalty):
 
 
 def test_agrees_with_another_solver():
-    votes, y = jury(2000, [0.8, 0.6, 0.5, 0.4])
+    votes, y = guessed(2000, [0.8, 0.6, 0.5, 0.4])
     signs = 2.0 * votes - 1
     other = LogisticRegression(C=1 / (2000 * 0.01), fit_intercept=False, tol=1e-8).fit(signs, y)
     problem = stacking_problem(error_counter(Ballots.from_votes(votes, y)))
@@ -130,7 +126,7 @@ def test_members_of_soft_votes_and_of_abstaining_ones():
     soft = Scores.from_scores(scores, y)
     for votes in fit_list(error_counter(soft)).values():
         assert soft.errors(votes[:4], votes[4:]) < 100
-    votes, y = jury(300, [0.9, 0.8, 0.7])
+    votes, y = guessed(300, [0.9, 0.8, 0.7])
     table = votes.astype(object)
     table[rng.random(votes.shape) < 0.2] = None
     ballots = Ballots.from_votes(table, y, classes=[0, 1])
@@ -174,7 +170,7 @@ def test_constants_fitted_out_of_bag_are_those_of_the_vote_of_everybody():
 
 def test_the_best_single_voter_out_of_bag_is_the_best_when_asked():
     rng = np.random.default_rng(0)
-    votes, y = jury(3000, [0.8, 0.6, 0.6])
+    votes, y = guessed(3000, [0.8, 0.6, 0.6])
     table = votes.astype(object)
     table[rng.random(3000) < 0.7, 0] = None  # the best was asked least
     voters = error_counter(Ballots.from_votes(table, y, classes=[0, 1]))
@@ -183,7 +179,7 @@ def test_the_best_single_voter_out_of_bag_is_the_best_when_asked():
 
 
 def test_learning_knows_out_of_bag_votes_from_abstentions(monkeypatch):
-    votes, y = jury(600, [0.8, 0.7, 0.7])
+    votes, y = guessed(600, [0.8, 0.7, 0.7])
     table = votes.astype(object)
     table[::3, 0] = None
     told = []
@@ -202,7 +198,7 @@ def test_learning_knows_out_of_bag_votes_from_abstentions(monkeypatch):
 
 
 def test_other_rows_may_be_ballots_or_scores():
-    votes, y = jury(600, [0.8, 0.7, 0.7], 3)
+    votes, y = guessed(600, [0.8, 0.7, 0.7], 3)
     other = Ballots.from_votes(votes[:300], y[:300])
     found = learn(votes[300:], y[300:], prior_votes=other).evaluation
     assert found == learn(votes[300:], y[300:], prior_votes=votes[:300], prior_y=y[:300]).evaluation
@@ -227,13 +223,13 @@ def test_other_rows_may_be_ballots_or_scores():
     ],
 )
 def test_bad_other_rows_say_what_to_do(prior_votes, prior_y, error, advice):
-    votes, y = jury(50, [0.8, 0.7, 0.7])
+    votes, y = guessed(50, [0.8, 0.7, 0.7])
     with pytest.raises(error, match=advice):
         learn(votes, y, prior_votes=prior_votes, prior_y=prior_y)
 
 
 def test_other_rows_may_lack_a_class_or_every_vote():
-    votes, y = jury(200, [0.8, 0.7, 0.7], 3)
+    votes, y = guessed(200, [0.8, 0.7, 0.7], 3)
     for other in (votes[:1], np.full((3, 3), None), np.zeros((4, 3), dtype=int)):
         found = learn(votes, y, prior_votes=other, prior_y=[0] * len(other))
         assert 0 < found.risk < 1
@@ -250,7 +246,7 @@ def test_rounding_keeps_the_proportions():
 
 
 def test_fits_do_not_depend_on_the_order_of_the_rows():
-    votes, y = jury(500, np.linspace(0.1, 0.7, 12), 3)
+    votes, y = guessed(500, np.linspace(0.1, 0.7, 12), 3)
     order = np.random.default_rng(1).permutation(500)
     one, other = (
         fit_list(error_counter(Ballots.from_votes(v, t))) for v, t in ((votes, y), (votes[order], y[order]))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import independent
 
 from votecert.bounds import BOUNDS, Bound, Evaluation, UnsupportedProblemError
 from votecert.bounds.base import Objective
@@ -36,13 +37,7 @@ DELTA = 0.05
 
 
 def problem(n_rows, accuracies, n_classes=2, seed=0, abstain=0.0):
-    """Independent voters with given accuracies."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=n_rows)
-    wrong = (y[:, None] + rng.integers(1, n_classes, size=(n_rows, len(accuracies)))) % n_classes
-    votes = np.where(rng.random(wrong.shape) < accuracies, y[:, None], wrong).astype(object)
-    votes[rng.random(votes.shape) < abstain] = None
-    return Ballots.from_votes(votes, y, classes=range(n_classes))
+    return independent(n_rows, accuracies, n_classes, seed, missing=abstain).ballots()
 
 
 TWO_CLASSES = problem(300, [0.9, 0.8, 0.8, 0.7, 0.55])

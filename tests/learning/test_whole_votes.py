@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from problems import guessed
 
 from votecert.bounds.occam import MEMBERS, Occam
 from votecert.learning import whole_votes
@@ -22,13 +23,6 @@ from votecert.rows.split import in_fitting_part
 
 def learn_occam(rows, delta, *, fallback=None, **options):
     return WholeVotes(**options).learn(rows, Occam(), delta, fallback=fallback)
-
-
-def jury(m: int, accuracies, n_classes: int = 2, seed: int = 0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=m)
-    right = rng.random((m, len(accuracies))) < np.asarray(accuracies)
-    return np.where(right, y[:, None], rng.integers(n_classes, size=right.shape)), y
 
 
 def ballots_of(votes, y) -> Ballots:
@@ -49,7 +43,7 @@ def test_within_a_percent_of_the_best_of_all_votes(d, seed, n_classes):
     rng = np.random.default_rng(seed)
     m = int(rng.choice([40, 150, 600]))
     accuracies = rng.uniform(0.2, 0.9, d) if seed % 2 else np.r_[0.9, 0.8, rng.uniform(0, 0.3, d - 2)]
-    ballots = ballots_of(*jury(m, accuracies, n_classes, seed))
+    ballots = ballots_of(*guessed(m, accuracies, n_classes, seed))
     votes = every_vote(d, n_classes, most=7, most_offset=2 if d == 6 else 6)
     criterion = Criterion(m, math.log(0.05))
     errors = error_counter(ballots).errors_of_many(votes)
@@ -61,7 +55,7 @@ def test_within_a_percent_of_the_best_of_all_votes(d, seed, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_two_voters_at_once_where_one_does_not_help(n_classes):
     # one voter more than one makes ties; two more make a majority
-    ballots = ballots_of(*jury(2000, [0.8] * 3 + [0.0] * 20, n_classes))
+    ballots = ballots_of(*guessed(2000, [0.8] * 3 + [0.0] * 20, n_classes))
     found: list[FoundVote] = []
     scores = PriorScores(Occam().prior, 23, n_classes)
     descent = Descent(error_counter(ballots), scores, Criterion(2000, math.log(0.05)), Budget(), found)
@@ -72,7 +66,7 @@ def test_two_voters_at_once_where_one_does_not_help(n_classes):
 
 
 def test_a_few_good_voters_are_found_among_many():
-    votes, y = jury(4000, [0.97, 0.97, 0.97] + [0.0] * 60, seed=3)
+    votes, y = guessed(4000, [0.97, 0.97, 0.97] + [0.0] * 60, seed=3)
     found = learn_occam(ballots_of(votes, y), 0.05, split=0)
     assert found.terms.choice["votes"][:3] == [1, 1, 1]
     assert sum(found.terms.choice["votes"]) == 3
@@ -80,14 +74,14 @@ def test_a_few_good_voters_are_found_among_many():
 
 @pytest.mark.parametrize("split", [0.0, 0.25])
 def test_same_seed_same_result(split):
-    ballots = ballots_of(*jury(300, np.linspace(0.3, 0.8, 20), 3))
+    ballots = ballots_of(*guessed(300, np.linspace(0.3, 0.8, 20), 3))
     first, second = (learn_occam(ballots, 0.05, split=split, random_state=5) for _ in range(2))
     assert first == second
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_order_of_rows_and_compression_change_nothing_without_split(n_classes):
-    votes, y = jury(400, np.linspace(0.1, 0.7, 15), n_classes)
+    votes, y = guessed(400, np.linspace(0.1, 0.7, 15), n_classes)
     order = np.random.default_rng(1).permutation(400)
     variants = [
         Ballots.from_votes(v, t, classes=range(n_classes), compress=compress)
@@ -99,7 +93,7 @@ def test_order_of_rows_and_compression_change_nothing_without_split(n_classes):
 
 
 def test_the_certificate_counts_what_the_predictor_does():
-    votes, y = jury(500, [0.8, 0.5, 0.3, 0.3, 0.2], 3, seed=1)
+    votes, y = guessed(500, [0.8, 0.5, 0.3, 0.3, 0.2], 3, seed=1)
     ballots = ballots_of(votes, y)
     for split in (0.0, 0.25):
         found = learn_occam(ballots, 0.05, split=split)
@@ -130,7 +124,7 @@ def test_the_list_wins_where_many_weak_voters_are_needed():
 
 
 def test_other_rows_fit_the_list_and_all_rows_certify_it():
-    votes, y = jury(4000, np.linspace(0.1, 0.6, 30), seed=2)
+    votes, y = guessed(4000, np.linspace(0.1, 0.6, 30), seed=2)
     other, rows = ballots_of(votes[:2000], y[:2000]), ballots_of(votes[2000:], y[2000:])
     found = learn_occam(rows, 0.05, prior_votes=other)
     assert found.terms.choice["list"] == "other"
@@ -142,18 +136,18 @@ def test_other_rows_fit_the_list_and_all_rows_certify_it():
 
 
 def test_few_rows_are_not_split():
-    votes, y = jury(whole_votes.FEWEST_ROWS_TO_SPLIT - 1, [0.8, 0.8])
+    votes, y = guessed(whole_votes.FEWEST_ROWS_TO_SPLIT - 1, [0.8, 0.8])
     assert learn_occam(ballots_of(votes, y), 0.05).terms.choice["list"] == "none"
 
 
 @pytest.mark.parametrize("split", [-0.1, 1.0, float("nan")])
 def test_refuses_a_split_that_is_no_share(split):
     with pytest.raises(ValueError, match="split"):
-        learn_occam(ballots_of(*jury(50, [0.8, 0.7])), 0.05, split=split)
+        learn_occam(ballots_of(*guessed(50, [0.8, 0.7])), 0.05, split=split)
 
 
 def test_interrupted_after_any_number_of_steps():
-    ballots = ballots_of(*jury(300, np.linspace(0.2, 0.8, 12)))
+    ballots = ballots_of(*guessed(300, np.linspace(0.2, 0.8, 12)))
     full = learn_occam(ballots, 0.05)
     risks = []
     for last in (1, 3, 10):
@@ -171,14 +165,14 @@ def test_interrupted_after_any_number_of_steps():
 
 
 def test_out_of_time_still_certifies():
-    found = learn_occam(ballots_of(*jury(300, np.linspace(0.2, 0.8, 12))), 0.05, time_budget=0.0)
+    found = learn_occam(ballots_of(*guessed(300, np.linspace(0.2, 0.8, 12))), 0.05, time_budget=0.0)
     assert found.details["interrupted"] == 1.0
     assert 0 < found.risk < 1
 
 
 def test_progress_is_told():
     news = []
-    learn_occam(ballots_of(*jury(300, np.linspace(0.2, 0.8, 12))), 0.05, callback=news.append)
+    learn_occam(ballots_of(*guessed(300, np.linspace(0.2, 0.8, 12))), 0.05, callback=news.append)
     assert {"whole-number votes", "fitted list"} == {entry["stage"] for entry in news}
     values = [entry["value"] for entry in news]
     assert values == sorted(values, reverse=True)
@@ -187,7 +181,7 @@ def test_progress_is_told():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_sample_of_the_rows_is_searched_and_all_are_counted(monkeypatch, n_classes):
-    votes, y = jury(6000, np.linspace(0.1, 0.5, 25), n_classes)
+    votes, y = guessed(6000, np.linspace(0.1, 0.5, 25), n_classes)
     ballots = ballots_of(votes, y)
     full = learn_occam(ballots, 0.05, split=0)
     monkeypatch.setattr(whole_votes, "MOST_ENTRIES", 20_000)
@@ -228,7 +222,7 @@ def test_hard_cases_end_well(case, m, split):
 
 
 def test_fifty_classes():
-    votes, y = jury(600, [0.9, 0.6, 0.5, 0.5, 0.4], 50)
+    votes, y = guessed(600, [0.9, 0.6, 0.5, 0.5, 0.4], 50)
     found = learn_occam(ballots_of(votes, y), 0.05)
     assert found.risk < 0.2
 

@@ -45,7 +45,7 @@ def test_dirichlet_kl_agrees_with_forty_digits() -> None:
 @pytest.mark.parametrize("total", [1e-6, 1.0, 1e4, 1e8, 1e10, 1e12])
 @pytest.mark.parametrize("prior", [1 / 16, 1.0, 4096.0])
 def test_dirichlet_kl_with_many_voters(total: float, prior: float) -> None:
-    d = 1500
+    d = 500
     alpha = total * np.random.default_rng(1).dirichlet(np.ones(d))
     want = float(exact(40).dirichlet_kl(alpha.tolist(), [prior] * d))
     assert float(dirichlet_kl(alpha, np.full(d, prior))) == pytest.approx(want, rel=1e-11, abs=1e-10)

@@ -11,6 +11,8 @@ pytest.importorskip("matplotlib")
 from typer.testing import CliRunner
 
 from votecert.cli.app import app
+from votecert.paper.catalogue import CATALOGUE
+from votecert.paper.cells import FIGURES, plan
 from votecert.paper.protocol import votes_of
 from votecert.paper.results import read_results
 
@@ -34,7 +36,7 @@ def test_from_nothing_to_the_report(invoke, tmp_path):
     assert len(read_results(tmp_path / "paper" / "results")) == 6
     assert "6 of 6 cells are done" in invoke("run", *options).stderr
     assert invoke("figures", "-q").exit_code == 0
-    assert "6 of 629 cells" in (tmp_path / "paper" / "README.md").read_text()
+    assert f"6 of {len(plan(FIGURES, CATALOGUE, 5))} cells" in (tmp_path / "paper" / "README.md").read_text()
 
 
 def test_data_set_that_is_not_there(invoke):
@@ -56,3 +58,13 @@ def test_unknown_names(invoke, wrong):
     ran = invoke("run", *wrong)
     assert ran.exit_code == 2
     assert wrong[1] in ran.stderr
+
+
+def test_the_authors_programs_are_compared_with(invoke, tmp_path):
+    ran = invoke("authors", tmp_path)
+    assert ran.exit_code == 2
+    assert "records.jsonl" in ran.stderr
+    (tmp_path / "records.jsonl").write_text("")
+    ran = invoke("authors", tmp_path, "--output", tmp_path / "out")
+    assert ran.exit_code == 0, ran.output
+    assert "0 of 0 lines agree" in (tmp_path / "out" / "tables" / "authors.md").read_text()

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import struct
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -156,6 +157,27 @@ class TestFetch:
         assert y.tolist() == [2, 0, 1]
         server.files = {}
         assert loading.fetch("tiny", tmp_path) == path
+
+    def test_protein_from_a_server_with_its_two_files(self, server, tmp_path, monkeypatch):
+        """Its own entry, parser and checks; made-up rows in the number and the format of the real ones."""
+        entry = CATALOGUE["protein"]
+        server.url += "/multiclass"
+        names = [url.rpartition("/")[2] for url in entry.urls]
+        for name, n_rows, first in zip(names, (17766, 6621), (0, 17766), strict=True):
+            lines = [f"{k % 3} {1 + k % 357}:{k % 7}.5 \n" for k in range(first, first + n_rows)]
+            server.files[f"/multiclass/{name}"] = bz2.compress("".join(lines).encode(), 1)
+        local = tuple(f"{server.url}/{name}" for name in names)
+        monkeypatch.setitem(catalogue.CATALOGUE, "protein", replace(entry, urls=local))
+        server.breaks_after = 1000
+        with pytest.raises(DownloadError, match=r"protein\.bz2"):
+            loading.fetch("protein", tmp_path)
+        server.breaks_after = None
+        loading.fetch("protein", tmp_path)
+        assert server.asked == [None, "bytes=1000-", None]
+        X, y = loading.load("protein", tmp_path)
+        assert np.array_equal(y, np.arange(24387) % 3)
+        assert X[20000, 20000 % 357] == 20000 % 7 + 0.5
+        assert np.count_nonzero(X) == 24387
 
     def test_files_put_there_by_hand_need_no_network(self, tiny, tmp_path):
         with pytest.raises(DownloadError, match=r"tiny\.bz2"):

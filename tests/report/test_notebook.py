@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from problems import voted
 
 import votecert as vc
 
@@ -13,10 +14,7 @@ HOSTILE = "<script>alert('\"')</script>\u202e"
 
 
 def rows(m=300, labels=("bad", "good")):
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=m)
-    names = np.array(labels, dtype=object)
-    return names[np.where(rng.random((m, 3)) < 0.9, y[:, None], 1 - y[:, None])], names[y]
+    return voted(m, [0.9] * 3, names=np.array(labels, dtype=object))
 
 
 def shown(thing):

@@ -122,12 +122,14 @@ class Objective:
     """A smooth bound at a fixed choice: its unclipped value and gradient.
 
     ``d_weights`` is a gradient along the simplex: only its differences between voters matter.
-    ``d_log_concentration`` is zero for bounds without a concentration K.
+    ``d_log_concentration`` is zero for bounds without a concentration K, ``d_margin`` None for those that are
+    no smooth functions of a margin.
     """
 
     value: float
     d_weights: Floats
     d_log_concentration: float = 0.0
+    d_margin: float | None = None
 
 
 @dataclass(frozen=True)

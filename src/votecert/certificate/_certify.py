@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.bounds import BOUNDS, find_bound
-from votecert.bounds.base import Bound
+from votecert.bounds.base import Bound, Origin
+from votecert.bounds.test_set import TestSet
 from votecert.certificate.make import Maker, best_of, fallback_index, group_masks
 from votecert.certificate.table import CertificateTable
 from votecert.learning import check_prior, find_learners, ignored, read_options, splitting
@@ -52,6 +53,7 @@ def certify(
     prior: npt.ArrayLike | None = None,
     search: Literal["default", "paper"] = "default",
     groups: Any = None,
+    sequential: bool = False,
     voters: Iterable[str] | None = None,
     validate: bool = True,
     **learning: Any,
@@ -95,6 +97,9 @@ def certify(
     groups : (m,) labels or "class", optional
         One certificate for each group of rows, for the same weights, with delta split evenly so that they
         hold together; "class" groups by the true label.
+    sequential : bool, default=False
+        Whether one looks while the rows come in: certify all rows so far after each batch, and stop as
+        soon as the risk is below the target. They all hold together. For a vote fixed in advance.
     voters : sequence of str, optional
         Names of the voters; taken from the columns of a table by default.
     validate : bool, default=True
@@ -136,6 +141,8 @@ def certify(
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
         theta, origin, options = np.ones(1), "fixed", {}  # a single voter leaves nothing to learn
+    if sequential:
+        bound = _sequential(bound, origin)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
     methods = _in_search(search, [find_bound(name) for name in tried])
     check_prior(prior, methods)
@@ -261,6 +268,18 @@ def compare(
         certificates.append(maker.write(method, here, share))
     certificates.sort(key=lambda certificate: (not certificate.is_guarantee, certificate.risk))
     return CertificateTable(tuple(certificates), "bound", skipped, simultaneous)
+
+
+def _sequential(bound: str | Bound | None, origin: Origin) -> Bound:
+    """The bound for those who look while the rows come in; refused for a vote that was not fixed before."""
+    if bound not in (None, TestSet.id) and not isinstance(bound, TestSet):
+        raise ValueError("sequential=True is for the test-set bound: leave bound= out.")
+    if origin != "fixed":
+        raise ValueError(
+            "sequential=True is for a vote that was fixed in advance: weights='uniform', or an array with "
+            "fixed_in_advance=True. Learn the weights on other rows."
+        )
+    return TestSet(sequential=True)
 
 
 def _weights(

@@ -206,6 +206,7 @@ class Certificate:
         votes: Any = None,
         y: Any = None,
         table: Any = None,
+        monitor: Any = None,
         title: str | None = None,
     ) -> str:
         """A self-contained HTML report; needs the extra ``votecert[cli]``.
@@ -218,12 +219,14 @@ class Certificate:
             The certifying rows, to show the margins.
         table : CertificateTable, or a sequence of them, optional
             Other bounds, or groups of rows, to show beside it.
+        monitor : Monitor, optional
+            What happened since then.
         title : str, optional
             Heading of the report.
         """
         from votecert.report import to_html
 
-        return to_html(self, path, votes=votes, y=y, table=table, title=title)
+        return to_html(self, path, votes=votes, y=y, table=table, monitor=monitor, title=title)
 
     def to_markdown(self) -> str:
         """A section for a model card."""

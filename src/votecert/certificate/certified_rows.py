@@ -9,6 +9,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import is_in_blocks, read_ballots
 from votecert.rows.scores import Scores
 from votecert.rows.tables import in_order
+from votecert.rows.vote_table import VoteTable
 
 
 def certified_rows(certificate: Certificate, votes: Any, y: Any) -> Ballots | Scores:
@@ -23,6 +24,8 @@ def certified_rows(certificate: Certificate, votes: Any, y: Any) -> Ballots | Sc
     """
     terms = certificate.terms
     classes, abstain = list(certificate.classes), terms.n_outputs > terms.n_classes
+    if isinstance(votes, VoteTable):
+        y = votes.y if y is None else y
     if isinstance(votes, Ballots | Scores):
         if y is not None:
             raise ValueError("Ballots have the true labels in them: leave y out.")

@@ -37,6 +37,9 @@ ALTHOUGH = {
 """What is remarkable about the confidence, by where the weights come from."""
 
 
+AT_ALL_TIMES = ", however often one looked while the rows came in"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The first thing that the reader sees.
@@ -93,7 +96,8 @@ def statement(certificate: Certificate) -> str:
     claim = f"errs on at most {percent(certificate.risk)} of new rows{where}"
     if not certificate.is_guarantee:
         return f"NOT A GUARANTEE: {what} {claim}. {certificate.caveat}"
-    return f"With confidence {confidence(certificate.delta)}, {what} (ties go to {TIE_RULE}) {claim}."
+    looks = AT_ALL_TIMES if certificate.options.get("sequential") else ""
+    return f"With confidence {confidence(certificate.delta)}{looks}, {what} (ties go to {TIE_RULE}) {claim}."
 
 
 def assumptions(certificate: Certificate) -> list[str]:

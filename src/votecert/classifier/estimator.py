@@ -18,6 +18,7 @@ from votecert.certificate import Certificate, certify
 from votecert.classifier import parameters, rows
 from votecert.classifier.parameters import Prior, single_bound
 from votecert.classifier.rows import Indices
+from votecert.classifier.searches import certified_in_search
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import KnownWeights
 from votecert.rows.scores import Scores
@@ -27,6 +28,9 @@ from votecert.voters.panels import Panel, panel_of
 
 class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an ensemble on some rows; learn the weights of its vote, with a certificate, on the others.
+
+    Search parameters inside, ``CertifiedVotingClassifier(GridSearchCV(forest, ...))``, not around it: a
+    choice made by looking at the certifying rows voids the certificate, unless it is paid for.
 
     Parameters
     ----------
@@ -84,6 +88,13 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
     A model that is one voter, such as gradient boosting, has no weights to learn if it casts labels: the
     exact test-set bound certifies it, whatever the objective.
+
+    ``GridSearchCV(CertifiedVotingClassifier(...))`` refits the candidate that did best on all rows, those
+    that certify it among them. If the k candidates of a search of scikit-learn were fixed in advance, as they
+    are unless ``delta`` is searched, all their certificates at delta / k hold together, and the refit gets
+    just that, with a warning and a note; with other searches derived from scikit-learn's the note says that
+    the certificate is void. Searches that call ``fit`` by themselves (Optuna, a loop of yours) cannot be told
+    from a plain fit.
 
     Examples
     --------
@@ -168,7 +179,10 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         learning = None
         if self.objective != "uniform" and not (self.voting == "hard" and panel.n_voters == 1):
             learning = self._learning_options(panel, X, y, fitting, fitted_on, seed, fixed)
-        self.certificate_ = self._certify(panel, _safe_indexing(X, certifying), y[certifying], learning)
+        known = _safe_indexing(X, certifying), y[certifying]
+        self.certificate_ = certified_in_search(
+            lambda delta: self._certify(panel, *known, learning, delta), self.delta
+        )
         self.weights_ = self.certificate_.weights
         self.voters_ = [one.estimator for one in panel.members]
         for name in ("n_features_in_", "feature_names_in_"):
@@ -269,7 +283,9 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         spread[:, :, np.searchsorted(self.classes_, panel.classes)] = scores
         return spread
 
-    def _certify(self, panel: Panel, X: Any, y: NDArray[Any], learning: dict[str, Any] | None) -> Certificate:
+    def _certify(
+        self, panel: Panel, X: Any, y: NDArray[Any], learning: dict[str, Any] | None, delta: float
+    ) -> Certificate:
         """The certificate; of the plain vote if nothing is to be learned."""
         answers = self._ask(panel, X)
         certifying: Ballots | Scores
@@ -279,7 +295,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             certifying = Scores.from_scores(answers, y, classes=self.classes_)
         # the classes are those of all labels, the certifying ones too
         certifying = replace(certifying, classes_declared=False)
-        common: dict[str, Any] = {"delta": self.delta, "voters": parameters.voter_names(panel)}
+        common: dict[str, Any] = {"delta": delta, "voters": parameters.voter_names(panel)}
         if learning is None:
             plain: Certificate = certify(certifying, weights="uniform", bound=self.bound, **common)
             return plain

@@ -22,6 +22,7 @@ def certify(
     delta: opt.Delta = 0.05,
     learning_options: opt.LearningOptions,
     result_options: opt.ResultOptions,
+    sequential: Annotated[bool, typer.Option("--sequential", rich_help_panel=opt.VOTE)] = False,
     max_risk: Annotated[float | None, typer.Option(min=0.0, max=1.0, rich_help_panel=opt.RESULT)] = None,
     talk: Talk,
 ) -> None:
@@ -32,6 +33,8 @@ def certify(
 
     Parameters
     ----------
+    sequential
+        You look while rows come in, and stop when the number is small enough. For a vote fixed in advance.
     max_risk : R
         Exit with code 1 if the certified risk is above R.
 
@@ -52,6 +55,7 @@ def certify(
         bound=vote.bound,
         delta=delta,
         groups=found.groups,
+        sequential=sequential,
         **vote_of(vote, found),
         **given,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self
@@ -60,10 +61,12 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     return made
 
 
-def source_of(votes: str) -> tuple[str, str | BinaryIO]:
-    """How messages call a file of votes, and where it is read from: "-" is standard input."""
-    if votes != "-":
-        return votes, votes
+def source_of(votes: Sequence[str]) -> tuple[str, str | Sequence[str] | BinaryIO]:
+    """How messages call files of votes, and where they are read from: "-" is standard input."""
+    if len(votes) > 1:
+        return f"{votes[0]} and {len(votes) - 1} more", votes
+    if votes[0] != "-":
+        return votes[0], votes[0]
     if sys.stdin is None:
         raise ValueError("Standard input is closed: give the name of a file, or pipe the votes in.")
     return "standard input", sys.stdin.buffer

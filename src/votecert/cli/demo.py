@@ -18,7 +18,7 @@ from votecert.cli.report import REPORT
 from votecert.cli.results import check_outputs, comparison, marked, percent, save_report
 from votecert.datasets import DATA_SETS, DataSet, load
 from votecert.rows.ballots import Ballots
-from votecert.rows.files import VoteFile
+from votecert.rows.vote_table import VoteTable
 
 NOTES = {
     "occam": "the certificate's bound, without its list of fitted votes",
@@ -30,7 +30,7 @@ NOTES = {
 class Certified(NamedTuple):
     """An ensemble, the certificate of its learned vote, and what all bounds say at the same weights."""
 
-    ensemble: VoteFile
+    ensemble: VoteTable
     certificate: vc.Certificate
     others: vc.CertificateTable
 
@@ -84,17 +84,17 @@ def demo(
     )
 
 
-def train(found: DataSet, seed: int) -> list[VoteFile]:
+def train(found: DataSet, seed: int) -> list[VoteTable]:
     """Train the voters on a random half of the rows and ask them about the other half."""
     order = np.random.default_rng(seed).permutation(len(found.y))
     fitting, certifying = np.array_split(order, 2)
     X, y = found.X[fitting], found.y[fitting]
     classes = np.unique(found.y).tolist()
 
-    def ensemble(name: str, voters: Any, names: Iterable[str]) -> VoteFile:
+    def ensemble(name: str, voters: Any, names: Iterable[str]) -> VoteTable:
         votes = vc.collect_votes(voters, found.X[certifying])
         ballots = Ballots.from_votes(votes, found.y[certifying], classes=classes)
-        return VoteFile(ballots, tuple(names), None, name)
+        return VoteTable(ballots, tuple(names), name)
 
     forest = vc.paper_forest(random_state=seed).fit(X, y)
     trained = [ensemble("forest", forest, (f"tree {i}" for i in range(len(forest.estimators_))))]
@@ -174,7 +174,7 @@ def _cell(certificate: vc.Certificate, other: vc.Certificate | None) -> str:
     return marked(risk, other.is_guarantee)
 
 
-def _meaning(ensemble: VoteFile, certificate: vc.Certificate, delta: float) -> str:
+def _meaning(ensemble: VoteTable, certificate: vc.Certificate, delta: float) -> str:
     """What came out, in two sentences."""
     from votecert.certificate.words import counted_errors, errors_of_rows
     from votecert.report.tables import fixed_vote_limit

@@ -11,6 +11,7 @@ import typer
 
 import votecert as vc
 from votecert.cli.errors import complain
+from votecert.rows.files.columns import Layout
 from votecert.rows.vocabulary import typed_texts
 
 VOTE, RESULT = "The vote and its bound", "What to do with the result"
@@ -49,6 +50,18 @@ class RowOptions:
     label : COLUMN
         Column of the true labels: its name or its position (0, 1, ...; -1 is the last). npz: the name of the
         array, y by default.
+    item : COLUMN
+        What a row is about. Needed for long tables, several files and --gold; no voter in others.
+    judge : COLUMN
+        Long tables, one line a vote: who votes. Several files without it are one judge each.
+    vote : COLUMN
+        Long tables: what is voted.
+    votes_field : FIELD
+        Nested JSON: the field with the votes of an item, in which --judge and --vote are fields.
+    gold : FILE
+        The true labels by item, if they are in a file of their own.
+    abstain : CODE
+        A code for 'says nothing', such as -1, besides empty cells. May be repeated.
     group : COLUMN
         Certify each group of rows that this column names; delta is split over the groups. The label column
         gives one certificate a class.
@@ -65,12 +78,29 @@ class RowOptions:
     """
 
     label: Annotated[str | None, typer.Option("--label", "-l")] = None
+    item: str | None = None
+    judge: str | None = None
+    vote: str | None = None
+    votes_field: Annotated[str | None, typer.Option("--votes")] = None
+    gold: str | None = None
+    abstain: list[str] | None = None
     group: str | None = None
     ignore: list[str] | None = None
     classes: str | None = None
     no_header: bool = False
     can_abstain: bool = False
     force: bool = False
+
+    def layout(self, **instead: Any) -> Layout:
+        """What is what in the file; ``instead`` of options, what a certificate wants."""
+        chosen: dict[str, Any] = {
+            "label": self.label,
+            "group": self.group,
+            "item": self.item,
+            "judge": self.judge,
+        }
+        chosen |= {"vote": self.vote, "votes": self.votes_field, "ignore": tuple(self.ignore or ())}
+        return Layout(**chosen | instead)
 
     def declared_classes(self) -> Sequence[Any] | None:
         """The declared classes, as numbers or bools if all of them are."""
@@ -154,15 +184,16 @@ class ResultOptions:
 
 
 Votes = Annotated[
-    str,
+    list[str],
     typer.Argument(
-        metavar="VOTES",
-        help="csv, tsv, parquet, npz or npy file: a row a case, a column a voter; - reads csv from stdin.",
+        metavar="VOTES...",
+        help="csv, tsv, json, parquet, npz or npy file: a row a case and a column a voter, or a line a vote; "
+        "- reads csv or JSON from stdin. Several files are joined by --item.",
     ),
 ]
 CertifiedVotes = Annotated[
-    str | None,
-    typer.Argument(metavar="VOTES", help="The certified rows, to recount the statistics from them."),
+    list[str] | None,
+    typer.Argument(metavar="VOTES...", help="The certified rows, to recount the statistics from them."),
 ]
 CertificateFile = Annotated[
     Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written with --json.")

@@ -114,6 +114,35 @@ def draw_figures(
     talk.say(f"{len(written)} files are in {plain(output)}.")
 
 
+def compare_authors(
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False)],
+    *,
+    output: Path = Path("paper"),
+    talk: Talk,
+) -> None:
+    """Learn what the authors' programs learned, on the same votes, and compare.
+
+    FOLDER holds votes/DATA_KIND_SEED.npz (votes_bound, y_bound, votes_test,
+    y_test) and records.jsonl, what the programs made of them.
+
+    Parameters
+    ----------
+    folder
+        Folder of votes and records.
+    output : FOLDER
+        Where tables/authors.md goes.
+    """
+    from votecert.paper.authors import compare, page
+    from votecert.rows.files import write_atomically
+
+    with talk.wait("Learning") as waiting:
+        table = compare(folder, lambda done, total, name: waiting.advance(done, total, plain(name)))
+    path = output / "tables" / "authors.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, page(table))
+    talk.say(f"{len(table.rows)} records are compared in {plain(path)}.")
+
+
 def data_sets(
     names: Annotated[list[str] | None, typer.Argument()] = None,
     *,
@@ -172,4 +201,5 @@ def _on(cluster: str | None) -> Any:
 
 add_command(app, run_cells, name="run")
 add_command(app, draw_figures, name="figures")
+add_command(app, compare_authors, name="authors")
 add_command(app, data_sets, name="data")

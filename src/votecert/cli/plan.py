@@ -15,6 +15,9 @@ from votecert.cli.results import rounded_up
 FACTORS = (0.25, 0.5, 1, 2, 4)
 """Numbers of rows shown, as multiples of those needed."""
 
+CHANCES = (0.5, 0.8, 0.9, 0.95, 0.99)
+"""Chances that so many rows are enough, shown for sequential plans."""
+
 
 def plan(
     target: Annotated[float, typer.Option("--target", "-t")],
@@ -24,6 +27,7 @@ def plan(
     delta: opt.Delta = 0.05,
     fixed: bool = False,
     assurance: float = 0.5,
+    sequential: Annotated[bool, typer.Option("--sequential")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
 ) -> None:
     """Say how many labelled rows a certificate takes.
@@ -42,13 +46,20 @@ def plan(
         The weights are fixed in advance, not learned on the rows.
     assurance : P
         Chance that so many rows are enough.
+    sequential
+        Look after each row, and stop as soon as the certificate is small enough: what that takes, against a
+        fixed number of rows. For a vote fixed in advance.
     quiet
         Print the number of rows only.
 
     Examples
     --------
     votecert plan --target 0.05 --error 0.03 --voters 10
+    votecert plan --target 0.05 --error 0.03 --voters 10 --sequential
     """
+    if sequential:
+        _plan_to_stop(target, error, voters, delta, assurance, quiet)
+        return
     vote = "fixed" if fixed else "learned"
     assumed: dict[str, Any] = {"delta": delta, "vote": vote, "n_classes": classes, "assurance": assurance}
     needed = vc.rows_needed(target, error, voters, **assumed)
@@ -64,4 +75,27 @@ def plan(
         f"{needed:,} labelled rows certify a risk of at most {target:g} with confidence "
         f"{100 * (1 - delta):.6g} %, if the {vote} vote of {voters} voters errs on {100 * error:.6g} % "
         f"of new rows (chance {assurance:g})."
+    )
+
+
+def _plan_to_stop(
+    target: float, error: float, voters: int, delta: float, assurance: float, quiet: bool
+) -> None:
+    """What it takes to look after each row, beside numbers of rows that are fixed in advance."""
+    found = vc.sequential_plan(target, error, delta)
+    if quiet:
+        typer.echo(math.ceil(found.mean))
+        return
+    shown = table("chance", "stopping", "fixed", numbers=("chance", "stopping", "fixed"))
+    for chance in sorted({assurance, *CHANCES}):
+        fixed = vc.rows_needed(target, error, voters, delta, vote="fixed", assurance=chance)
+        shown.add_row(f"{100 * chance:.6g} %", f"{found.quantile(chance):,}", f"{fixed:,}")
+    data().print(
+        "Rows that are enough with such a chance, if one stops as soon as possible or fixes them in advance."
+    )
+    data().print(shown)
+    data().print(
+        f"Stopping as soon as certify --sequential gives at most {target:g} takes {math.ceil(found.mean):,} "
+        f"labelled rows in the mean, if the vote errs on {100 * error:.6g} % of new rows. Then it always "
+        "comes to an end; a fixed number of rows may turn out to be too few."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,13 +29,14 @@ def predict(
     certificate: opt.CertificateFile,
     votes: opt.Votes,
     *,
-    rows: Annotated[opt.RowOptions, without("label", "group", "classes", "can_abstain")],
+    rows: Annotated[opt.RowOptions, without("label", "gold", "group", "classes", "can_abstain", "force")],
     output: Annotated[str, typer.Option("--output", "-o", rich_help_panel=opt.RESULT)] = STDOUT,
     talk: Talk,
 ) -> None:
     """Apply the certified vote to new rows.
 
-    Writes one label a row, in the order of VOTES, by exactly the vote that the
+    Writes one label a row, in the order of VOTES, with the --item if there is
+    one, by exactly the vote that the
     certificate is about: its weights, its offsets, its rule for ties. The
     voters' columns are found by name and other columns are left out. The
     certificate is verified first.
@@ -52,17 +54,18 @@ def predict(
     vote = _only_vote(sound_certificates(certificate), certificate)
     name, source = source_of(votes)
     with talk.wait(f"Reading {plain(name)}") as waiting:
-        codes = read_new_votes(
+        found = read_new_votes(
             source,
             vote.predictor.classes,
-            vote.terms.n_voters,
-            vote.voters,
-            ignore=rows.ignore or (),
+            rows.layout(voters=vote.voters, n_voters=vote.terms.n_voters),
+            abstain=rows.abstain or (),
             header=not rows.no_header,
             progress=waiting.advance,
         )
-    labels = vote.predictor.predict_codes(codes).tolist()
-    save(output, _as_csv(labels), talk)
+    for note in found.notes:
+        talk.say(f"[yellow]Note:[/] {plain(note)}")
+    labels = vote.predictor.predict_codes(found.codes).tolist()
+    save(output, _as_csv(labels, None if found.items is None else found.items.tolist()), talk)
     _warn_of_formulas(labels, talk)
     counts = ", ".join(f"{plain(label)} {n}" for label, n in Counter(labels).most_common(8))
     talk.say(f"{len(labels)} rows: {counts}")
@@ -77,11 +80,12 @@ def _only_vote(certificates: list[vc.Certificate], path: Path) -> vc.Certificate
     return certificates[0]
 
 
-def _as_csv(labels: list[Any]) -> str:
+def _as_csv(labels: list[Any], items: Sequence[str] | None) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([HEADER])
-    writer.writerows([label] for label in labels)
+    columns = {HEADER: labels} if items is None else {"item": items, HEADER: labels}
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
 
 

@@ -51,7 +51,7 @@ def report(
         save(markdown, chosen.to_markdown(), talk)
         return
     rows = None
-    if votes is not None:
+    if votes:
         found = read_rows(votes, row_options, talk, **encoding(chosen, row_options))
         rows = rows_of_group(chosen, found)
         tables.append(comparison(chosen, rows, talk))

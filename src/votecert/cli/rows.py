@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import votecert as vc
@@ -10,24 +10,24 @@ from votecert.cli.console import Talk, plain, source_of
 from votecert.cli.errors import in_options
 from votecert.cli.options import RowOptions, VoteOptions
 from votecert.rows.ballots import Ballots
-from votecert.rows.files import VoteFile, read_votes, read_weights
-from votecert.rows.tables import places_of
+from votecert.rows.files import read_table, read_weights
+from votecert.rows.vote_table import VoteTable
 
 
-def read_rows(votes: str, options: RowOptions, talk: Talk, **instead: Any) -> VoteFile:
+def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: Any) -> VoteTable:
     """Read the file and say what was found in it; ``instead`` of options, what a certificate wants."""
     name, source = source_of(votes)
+    named = {option: instead.pop(option) for option in ("group", "voters") if option in instead}
     wanted: dict[str, Any] = {
-        "label": options.label,
-        "group": options.group,
-        "ignore": options.ignore or (),
+        "gold": options.gold,
+        "abstain": options.abstain or (),
         "classes": options.declared_classes(),
         "can_abstain": options.can_abstain or None,
         "header": not options.no_header,
         "validate": not options.force,
     }
     with talk.wait(f"Reading {plain(name)}") as waiting:
-        found = read_votes(source, **wanted | instead, progress=waiting.advance)
+        found = read_table(source, options.layout(**named), **wanted | instead, progress=waiting.advance)
     rows = found.ballots
     missing = f", {found.n_abstentions} missing votes (abstentions)" if found.n_abstentions else ""
     amounts = f"{rows.n_rows} rows, {rows.n_voters} voters, {rows.n_classes} classes"
@@ -47,26 +47,19 @@ def encoding(certificate: vc.Certificate, options: RowOptions) -> dict[str, Any]
         "group": None if certificate.group is None else options.group,
         "classes": list(certificate.predictor.classes),
         "can_abstain": certificate.terms.n_outputs > certificate.terms.n_classes,
+        "voters": certificate.voters,
+        "validate": False,  # its maker has seen the notes
     }
 
 
-def rows_of_group(certificate: vc.Certificate, found: VoteFile) -> Ballots:
-    """The rows that a certificate speaks about, with its voters in their order."""
-    rows, voters = found.ballots, certificate.voters
-    if voters is not None and found.voters is not None:
-        places = places_of(voters, found.voters)
-        others = [name for name in found.voters if name not in voters]
-        if places is not None and others:
-            raise ValueError(
-                f"The column {others[0]!r} is no voter of the certificate: leave it out with --ignore."
-            )
-        rows = rows if places is None else replace(rows, codes=rows.codes[:, places])
+def rows_of_group(certificate: vc.Certificate, found: VoteTable) -> Ballots:
+    """The rows that a certificate speaks about, read with its voters."""
     if certificate.group is None or found.groups is None:
-        return rows
-    return rows.subset(found.groups == certificate.group)
+        return found.ballots
+    return found.ballots.subset(found.groups == certificate.group)
 
 
-def vote_of(options: VoteOptions, found: VoteFile) -> dict[str, Any]:
+def vote_of(options: VoteOptions, found: VoteTable) -> dict[str, Any]:
     """The vote that is to be certified, as arguments of the library."""
     weights: Any = options.weights
     if weights not in ("learn", "uniform"):

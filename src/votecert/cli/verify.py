@@ -14,7 +14,7 @@ from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import NotVerifiedError
 from votecert.cli.rows import encoding, read_rows, rows_of_group
-from votecert.rows.files import VoteFile
+from votecert.rows.vote_table import VoteTable
 
 LARGEST_CERTIFICATE = 500_000_000
 """Larger files are no certificates."""
@@ -44,7 +44,7 @@ def verify(
     found = None
     for one in load_certificates(certificate):
         # the groups of one file share their rows
-        if votes is not None and (wanted := encoding(one, row_options)) != read:
+        if votes and (wanted := encoding(one, row_options)) != read:
             read, found = wanted, read_rows(votes, row_options, talk, **wanted)
         with talk.wait("Verifying"):
             verdict = check(certificate, one, found)
@@ -91,7 +91,7 @@ def _read(path: Path, content: Any) -> vc.Certificate:
     return certificate
 
 
-def check(path: Path, certificate: vc.Certificate, found: VoteFile | None = None) -> str:
+def check(path: Path, certificate: vc.Certificate, found: VoteTable | None = None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
     try:
         with np.errstate(all="ignore"):  # the verdict tells, NumPy need not warn

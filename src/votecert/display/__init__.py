@@ -3,11 +3,15 @@
 from votecert.display.bars import BoundComparisonDisplay, WeightsDisplay
 from votecert.display.curves import CertificateCurveDisplay, MarginDisplay
 from votecert.display.difference import DifferenceDisplay
+from votecert.display.monitoring import MonitorDisplay
+from votecert.display.triage import TriageDisplay
 
 __all__ = [
     "BoundComparisonDisplay",
     "CertificateCurveDisplay",
     "DifferenceDisplay",
     "MarginDisplay",
+    "MonitorDisplay",
+    "TriageDisplay",
     "WeightsDisplay",
 ]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from votecert.bounds.base import Bound, Choice, Floats
+from votecert.bounds.base import Choice, Floats, Objective
 from votecert.learning._real_weights import RealWeights
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_rows import QuickBallots
@@ -19,10 +20,13 @@ from votecert.learning.budget import Budget
 from votecert.rows.patterns import IntArray
 
 FIRST_CONCENTRATION = 2.0
-"""K at the start, as in the paper."""
+"""K at the start, if the weights start equal."""
 
+SMALLEST_ALPHA = 1e-6
 BETAS = (0.9, 0.999)
 TINY = 1e-8
+PROGRESS = 1e-4
+"""Relative gain below which an epoch counts as one without progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +37,15 @@ class Adam(RealWeights):
 
     Parameters
     ----------
+    start : {"random", "equal"} or sequence of float
+        Where to start: ``alpha = K theta`` drawn uniformly from (0, 2), as the authors' program does; equal
+        weights and K = 2, as the text of the paper says; or the alpha that is given.
+    learn_margin : bool, default=True
+        For bounds that are smooth in their margin, as theorem 2: step in its log-odds, too, and move to the
+        best margin of the grid at the end. Otherwise, and for other bounds, the margin of the grid nearest to
+        ``margin`` is kept.
+    margin : float, default=0.01
+        The margin to start from.
     batch_size : int, default=100
         Rows in a batch.
     learning_rate : float, default=0.1
@@ -42,11 +55,10 @@ class Adam(RealWeights):
     patience : int, default=25
         Epochs without a lower bound after which learning ends.
     factor, plateau_patience : float, int
-        The step size is divided by ``factor`` after more than ``plateau_patience`` epochs without progress.
-    margin : float, default=0.01
-        For bounds with a grid of margins: the one nearest to this is used, as the paper's margin is fixed.
+        The step size is divided by ``factor`` after more than ``plateau_patience`` epochs in which the bound
+        fell by less than a ten-thousandth of itself.
     random_state : int, default=0
-        Seed of the order of the rows.
+        Seed of the start and of the order of the rows.
     time_budget : float, optional
         Seconds after which the weights of the best epoch so far are returned.
     callback : callable, optional
@@ -55,9 +67,9 @@ class Adam(RealWeights):
 
     Notes
     -----
-    Weights start uniform, K at 2; steps are taken in ``log(K theta)``, or in the logarithms of the weights
-    for bounds without a K. A batch stands for all rows: its mean loss goes into the bound with the complexity
-    of m rows. What else the bound leaves free is searched at the beginning of each epoch.
+    Steps are taken in ``alpha = K theta`` itself, kept above 1e-6, or in the logarithms of the weights for
+    bounds without a K. A batch stands for all rows: its mean loss goes into the bound with the complexity of
+    m rows. What else the bound leaves free is searched at the beginning of each epoch.
 
     References
     ----------
@@ -75,26 +87,37 @@ class Adam(RealWeights):
     0
     """
 
+    start: Literal["random", "equal"] | Sequence[float] = "random"
+    learn_margin: bool = True
+    margin: float = 0.01
     batch_size: int = 100
     learning_rate: float = 0.1
     epochs: int = 100
     patience: int = 25
     factor: float = 10.0
     plateau_patience: int = 2
-    margin: float = 0.01
 
     id: ClassVar[str] = "adam"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self, "batch_size", "epochs", "patience", "plateau_patience")
-        for name in ("learning_rate", "factor", "margin"):
+        for name, most in (("learning_rate", math.inf), ("factor", math.inf), ("margin", 0.5)):
             value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
-                raise ValueError(f"{name} must be a positive number, not {value!r}.")
+            if not isinstance(value, int | float | np.number) or not 0 < value < most:
+                below = "" if most == math.inf else f" below {most}"
+                raise ValueError(f"{name} must be a positive number{below}, not {value!r}.")
+        if not isinstance(self.learn_margin, bool):
+            raise TypeError(f"learn_margin must be True or False, not {self.learn_margin!r}.")
+        if isinstance(self.start, str):
+            if self.start not in ("random", "equal"):
+                raise ValueError(f"start must be 'random', 'equal' or numbers, not {self.start!r}.")
+        elif not np.all(np.isfinite(self.start) & (np.asarray(self.start) > 0)):
+            raise ValueError("The numbers to start from must be positive.")
 
     def search(self, descent: Descent) -> Point:
         budget, descent = descent.budget, replace(descent, budget=Budget())  # what is told is each epoch
+        first = descent.best
         schedule = Schedule(self.learning_rate, self.patience, self.factor, self.plateau_patience)
         with budget.cut_short():
             for _, point in zip(range(self.epochs), self._epochs(descent, schedule, budget), strict=False):
@@ -102,7 +125,7 @@ class Adam(RealWeights):
                 budget.tell(point.value)
                 if schedule.is_over:
                     break
-        best = schedule.best or descent.best
+        best = _on_the_grid(descent, schedule.best or first)
         if budget.has_time():
             searched = descent.at(best.weights)
             best = min(descent.judged(best), descent.judged(searched), key=lambda point: point.value)
@@ -111,8 +134,8 @@ class Adam(RealWeights):
     def _epochs(self, descent: Descent, schedule: Schedule, budget: Budget) -> Iterator[Point]:
         """The point after each epoch, for ever; the last one may end before its time."""
         rows, rng = descent.rows, np.random.default_rng(self.random_state)
-        choice = _started(descent.bound, descent.best.choice, self.margin)
-        steps = Steps(np.full(rows.n_voters, np.log(choice.get("concentration", 1.0) / rows.n_voters)))
+        path, choice = self._beginning(descent, rng)
+        steps = Steps(path.start)
         pattern_of_row = np.repeat(np.arange(rows.n_patterns), rows.counts)
         while True:
             order = rng.permutation(pattern_of_row)
@@ -120,23 +143,91 @@ class Adam(RealWeights):
                 if budget.left < 0:
                     break
                 batch = Batch.standing_for(rows, order[first : first + self.batch_size])
-                weights, choice = _at(steps.z, choice)
+                weights, choice = path.at(steps.z, choice)
                 objective = descent.bound.objective(batch, weights, choice, descent.delta, descent.prior)
-                slopes = objective.d_weights - weights @ objective.d_weights + objective.d_log_concentration
-                steps.take(weights * slopes, schedule.learning_rate)
-            point = descent.at(*_at(steps.z, choice))
+                steps.take(path.gradient(weights, choice, objective), schedule.learning_rate)
+                steps.z = path.inside(steps.z)
+            point = descent.at(*path.at(steps.z, choice))
             yield point
             choice = _searched(descent, point)
 
-
-def _started(bound: Bound, choice: Choice, margin: float) -> Choice:
-    """The choice of the first epoch: K = 2 and the fixed margin where there are such."""
-    if "concentration" in choice:
-        choice = choice | {"concentration": FIRST_CONCENTRATION}
-    if "margin" in choice:
+    def _beginning(self, descent: Descent, rng: np.random.Generator) -> tuple[Path, Choice]:
+        """Where the path starts, and the choice there."""
+        bound, choice, alpha = descent.bound, descent.best.choice, self._first_alpha(descent.rows, rng)
+        has_K = "concentration" in choice
+        choice = choice | {"concentration": float(alpha.sum())} if has_K else choice
+        if "margin" not in choice:
+            return Path(alpha, has_K, None), choice
+        weights = alpha / alpha.sum()
+        there = bound.objective(descent.rows, weights, choice, descent.delta, descent.prior)
+        if self.learn_margin and there.d_margin is not None:
+            return Path(alpha, has_K, self.margin), choice
         grid = getattr(bound, "margins", (choice["margin"],))
-        choice = choice | {"margin": min(grid, key=lambda other: abs(other - margin))}
-    return choice
+        return Path(alpha, has_K, None), choice | {"margin": min(grid, key=lambda g: abs(g - self.margin))}
+
+    def _first_alpha(self, rows: QuickBallots, rng: np.random.Generator) -> Floats:
+        if isinstance(self.start, str):
+            equal = np.full(rows.n_voters, FIRST_CONCENTRATION / rows.n_voters)
+            drawn = rng.uniform(0, 2, rows.n_voters)
+            return np.maximum(drawn if self.start == "random" else equal, SMALLEST_ALPHA)
+        if len(self.start) != rows.n_voters:
+            raise ValueError(f"There are {rows.n_voters} voters and {len(self.start)} numbers to start from.")
+        return np.array(self.start, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Coordinates in which the steps are taken.
+
+    They are ``alpha = K theta``, or ``log theta`` for a bound without a K, and at the end the log-odds of
+    twice the margin, if it is learned.
+    """
+
+    alpha: Floats
+    has_concentration: bool
+    margin: float | None
+
+    @property
+    def start(self) -> Floats:
+        """The coordinates of the start."""
+        z = self.alpha if self.has_concentration else np.log(self.alpha)
+        return z if self.margin is None else np.append(z, special.logit(2 * self.margin))
+
+    def at(self, z: Floats, choice: Choice) -> tuple[Floats, Choice]:
+        """The weights, and the choice with K and margin."""
+        if self.margin is not None:
+            z, choice = z[:-1], choice | {"margin": float(special.expit(z[-1])) / 2}
+        if not self.has_concentration:
+            return special.softmax(z), choice
+        K = float(z.sum())
+        return z / K, choice | {"concentration": K}
+
+    def gradient(self, weights: Floats, choice: Choice, objective: Objective) -> Floats:
+        """The gradient of the bound in these coordinates."""
+        slopes = objective.d_weights - weights @ objective.d_weights
+        if self.has_concentration:
+            slopes = (slopes + objective.d_log_concentration) / choice["concentration"]
+        else:
+            slopes = weights * slopes
+        if self.margin is None or objective.d_margin is None:
+            return np.asarray(slopes)
+        margin = choice["margin"]
+        return np.append(slopes, objective.d_margin * margin * (1 - 2 * margin))
+
+    def inside(self, z: Floats) -> Floats:
+        """The nearest coordinates that are allowed."""
+        if not self.has_concentration:
+            return z
+        n_voters = len(self.alpha)
+        return np.append(np.maximum(z[:n_voters], SMALLEST_ALPHA), z[n_voters:])
+
+
+def _on_the_grid(descent: Descent, point: Point) -> Point:
+    """The point itself or, if its margin is not one that is paid for, the best one with its weights."""
+    grid = getattr(descent.bound, "margins", ())
+    if "margin" not in point.choice or not grid or point.choice["margin"] in grid:
+        return point
+    return descent.at(point.weights)
 
 
 def _searched(descent: Descent, point: Point) -> Choice:
@@ -146,16 +237,6 @@ def _searched(descent: Descent, point: Point) -> Choice:
         return point.choice
     searched = descent.bound.search(descent.rows, point.weights, descent.delta, descent.prior)
     return point.choice if searched.keys() != point.choice.keys() else searched | kept
-
-
-def _at(z: Floats, choice: Choice) -> tuple[Floats, Choice]:
-    """Weights, and the choice with its K, at ``z = log(K theta)``."""
-    top = z.max()
-    parts = np.exp(z - top)
-    total = float(parts.sum())
-    if "concentration" in choice:
-        choice = choice | {"concentration": float(np.exp(np.clip(top + np.log(total), -20, 20)))}
-    return parts / total, choice
 
 
 @dataclass
@@ -188,16 +269,18 @@ class Schedule:
     factor: float
     plateau_patience: int
     best: Point | None = None
+    plateau: float = math.inf
     since_best: int = 0
     since_progress: int = 0
 
     def note(self, point: Point) -> None:
         """Take note of the bound after an epoch."""
-        if self.best is None or point.value < self.best.value:
-            self.best, self.since_best, self.since_progress = point, 0, 0
-            return
         self.since_best += 1
+        if self.best is None or point.value < self.best.value:
+            self.best, self.since_best = point, 0
         self.since_progress += 1
+        if point.value < self.plateau * (1 - PROGRESS):
+            self.plateau, self.since_progress = point.value, 0
         if self.since_progress > self.plateau_patience:
             self.learning_rate /= self.factor
             self.since_progress = 0

@@ -310,9 +310,7 @@ class _Search:
             if errors and not self.budget.has_time():
                 break
             errors.append(self.rows.errors(choice["votes"], choice["offsets"], self.fallback))
-        shares = [
-            self._log_mass(self.bound.share(choice)) for choice in choices[: len(errors)]
-        ]
+        shares = [self._log_mass(self.bound.share(choice)) for choice in choices[: len(errors)]]
         risks = clopper_pearson_upper(errors, self.rows.n_rows, shares)
         return self._evaluate(choices[int(np.argmin(risks))])
 

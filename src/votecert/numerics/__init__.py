@@ -12,3 +12,4 @@ from votecert.numerics.divergences import *
 from votecert.numerics.kl import *
 from votecert.numerics.maurer import *
 from votecert.numerics.mixture import *
+from votecert.numerics.sequential import *

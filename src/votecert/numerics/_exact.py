@@ -164,6 +164,22 @@ class ExactArithmetic(Arithmetic):
                 break
         return min(p, self.number(1))
 
+    def sequential_upper(self, k: int, m: int, log_delta: Number) -> Number:
+        """The root of the mixture's logarithm, which grows from the start on."""
+        half, log = self.number(1) / 2, self._mp.log
+        start, goal = (k + half) / m, -self.number(log_delta)
+        if start >= 1 or self._mp.isinf(goal):
+            return self.number(1)
+        whole = self._mp.loggamma(k + half) + self._mp.loggamma(m - k + half) - self._mp.loggamma(m + 1)
+
+        def gap(p: Number) -> Number:
+            if p >= 1:
+                return self._mp.inf
+            below = whole + log(self.beta_cdf_up(p, k + half, m - k + half))
+            return below - log(2 * self._mp.asin(self._mp.sqrt(p))) - k * log(p) - (m - k) * log(1 - p) - goal
+
+        return start if gap(start) >= 0 else self._root(gap, start, self.number(1))
+
     def bounded_mean_upper(
         self,
         losses: Sequence[Number],

@@ -22,6 +22,7 @@ from votecert.numerics.divergences import categorical_kl, dirichlet_kl
 from votecert.numerics.kl import kl_inverse_lower, kl_inverse_upper
 from votecert.numerics.maurer import log_maurer
 from votecert.numerics.mixture import mixture_inverse
+from votecert.numerics.sequential import sequential_upper
 
 __all__ = ["OUTWARD", "PLAIN", "Arithmetic", "Number"]
 
@@ -99,6 +100,10 @@ class Arithmetic:
     def clopper_pearson_upper(self, k: int, m: int, log_delta: Number) -> Number:
         """Return the largest ``p`` with ``log P(Bin(m, p) <= k) >= log_delta``."""
         return float(clopper_pearson_upper(k, m, log_delta))
+
+    def sequential_upper(self, k: int, m: int, log_delta: Number) -> Number:
+        """Return the upper limit of the error that holds at all times, from the mixture cut off at ``p``."""
+        return float(sequential_upper(k, m, log_delta))
 
     def bounded_mean_upper(
         self,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from votecert.paper.catalogue import CATALOGUE
-from votecert.paper.cells import OBJECTIVES
+from votecert.paper.cells import OBJECTIVES, PUBLISHED
 from votecert.paper.plots import (
     BLACK,
     BLUE,
@@ -174,7 +174,7 @@ def _by_objective(
 def _mark_printed(axes: Any, objectives: Sequence[str]) -> None:
     """Hatch the bar of the objective that is no guarantee, as in the other figures."""
     for place, objective in enumerate(objectives):
-        if objective.endswith("-published"):
+        if objective.startswith(PUBLISHED):
             for patch in axes.patches:
                 middle = patch.get_x() + patch.get_width() / 2
                 if place - 0.5 < middle < place:

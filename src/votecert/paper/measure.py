@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import votecert as vc
-from votecert.paper.cells import PUBLISHED, Cell
+from votecert.paper.cells import PUBLISHED, TEXT, Cell
 from votecert.paper.protocol import Votes
 from votecert.paper.results import Record
 
@@ -87,28 +87,35 @@ def _limit(errors: int, n_rows: int) -> float:
 
 def _weighted(cell: Cell, votes: Votes, ballots: vc.Ballots) -> Record:
     """Real-valued weights: the bound of the objective and all others at the same weights."""
-    method: Literal["adam", "lbfgs"] = "adam" if cell.objective in ADAM else "lbfgs"
+    method, objective = learner(cell.objective, cell.group.trial), cell.objective.removesuffix(TEXT)
     began = time.process_time()
-    found = vc.learn(
-        ballots, objective=cell.objective, delta=DELTA, method=method, random_state=cell.group.trial
-    )
+    found = vc.learn(ballots, objective=objective, delta=DELTA, method=method)
     _refuse_cut_short(found.evaluation.details)
     learning_seconds = time.process_time() - began
     bounds = {"objective": _entry(found.risk, found.evaluation.terms.choice)}
-    for name, bound in _bounds(cell.objective, ballots.n_classes, found.concentration).items():
+    for name, bound in _bounds(objective, ballots.n_classes, found.concentration).items():
         certificate = vc.certify(ballots, weights=found.weights, bound=bound, delta=DELTA)
         bounds[name] = _entry(certificate.risk, certificate.terms.choice)
     if ballots.n_classes > 2:
-        bounds["printed-wrong-weight"] = _wrong_weight(votes, found.weights)
+        bounds["printed-wrong-weight"] = wrong_weight(votes, found.weights)
     test = votes.test_ballots()
     limit = vc.certify(ballots, weights=found.weights, bound="test-set", delta=DELTA)
     return {
-        "method": method,
+        "method": method.id,
         "learning_seconds": learning_seconds,
-        "test_error": _vote_error(test, found.weights),
+        "test_error": vote_error(test, found.weights),
         "train_error": limit.empirical_risk,
         "bounds": bounds,
     } | ({"weights": found.weights.tolist()} if ballots.n_voters <= FEW_VOTERS else {})
+
+
+def learner(objective: str, seed: int) -> vc.Adam | vc.LBFGS:
+    """What learns an objective: Adam as the authors' program runs it, or as their text says."""
+    if objective.removesuffix(TEXT) not in ADAM:
+        return vc.LBFGS(random_state=seed)
+    if objective.endswith(TEXT):
+        return vc.Adam(random_state=seed, start="equal", learn_margin=False)
+    return vc.Adam(random_state=seed)
 
 
 def _bounds(objective: str, n_classes: int, concentration: float | None) -> dict[str, Any]:
@@ -135,7 +142,7 @@ def _with(bound: Any, **options: Any) -> Any:
     return replace(bound, **options)
 
 
-def _wrong_weight(votes: Votes, weights: Any) -> Record:
+def wrong_weight(votes: Votes, weights: Any) -> Record:
     """The printed bound with the margin of the authors' program: right weight against all wrong weight."""
     right = (votes.votes == votes.y[:, None]).astype(int)
     ballots = vc.Ballots.from_votes(right, np.ones(len(right), dtype=int), classes=(0, 1))
@@ -144,7 +151,7 @@ def _wrong_weight(votes: Votes, weights: Any) -> Record:
     return _entry(certificate.risk, certificate.terms.choice)
 
 
-def _vote_error(ballots: vc.Ballots, weights: Any) -> float:
+def vote_error(ballots: vc.Ballots, weights: Any) -> float:
     """Share of rows that the weighted vote gets wrong, ties to the smallest class."""
     certificate = vc.certify(ballots, weights=weights, bound="test-set", delta=DELTA)
     return float(certificate.empirical_risk)

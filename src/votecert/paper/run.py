@@ -1,11 +1,14 @@
 """The runner: every cell that has no result yet, in parallel, each result on disk as soon as it is there.
 
 Work goes through joblib, so ``joblib.parallel_config(backend="dask")`` around :func:`run` sends the cells to
-a Dask cluster. Only the process that called :func:`run` writes results.
+a Dask cluster. Only the process that called :func:`run` writes results, and its workers end with it, even if
+it is killed.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,6 +23,9 @@ from votecert.paper.protocol import votes_of
 from votecert.paper.results import Record, ResultFiles, read_results
 
 News = Callable[[str, float], None]
+
+GLANCE = 0.5
+"""Seconds between two looks of a worker at whether its parent is alive."""
 
 
 def missing(cells: Iterable[Cell | Panel], folder: Path) -> list[Cell | Panel]:
@@ -79,8 +85,30 @@ def _batches(cells: list[Cell | Panel]) -> Iterator[list[Cell | Panel]]:
 
 def _parallel(jobs: int, work: Callable[..., Any], items: Iterable[Any], *rest: Any) -> Iterator[Any]:
     """Results in the order in which they are ready; no more items are handed out than are worked on."""
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
+    parallel = Parallel(
+        n_jobs=jobs,
+        return_as="generator_unordered",
+        pre_dispatch="n_jobs",
+        batch_size=1,
+        initializer=end_with,
+        initargs=(os.getpid(),),
+    )
     yield from parallel(delayed(work)(item, *rest) for item in items)
+
+
+def end_with(owner: int) -> None:
+    """In a worker process, start a thread that ends it when the process that started it is gone.
+
+    The kernel could send a signal instead, but it does so as soon as the *thread* ends that started the
+    worker, and only on Linux.
+    """
+
+    def watch() -> None:
+        while os.getppid() == owner:
+            time.sleep(GLANCE)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _prepare(group: Group, data: Path | None, cache: Path | None) -> tuple[Group, float]:

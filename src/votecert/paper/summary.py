@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from votecert.paper.catalogue import CATALOGUE
-from votecert.paper.cells import PUBLISHED
+from votecert.paper.cells import PUBLISHED, TEXT
 from votecert.paper.results import Record
 
 TITLES = {
@@ -22,6 +22,7 @@ TITLES = {
     "dirichlet": "dirichlet",
     "occam": "occam",
 }
+TITLES |= {name + TEXT: TITLES[name] + " (text)" for name in ("bin", "f2", PUBLISHED)}
 """Objectives as figures and tables call them."""
 
 

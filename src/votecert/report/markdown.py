@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.text import chance, percent, share, visible
@@ -86,6 +87,11 @@ def _facts(certificate: Certificate) -> str:
         facts.Fact("Chance of a false statement", f"at most {chance(certificate.delta)}"),
         *(facts.Fact(f"Spent on {name}", share(spent)) for name, spent in certificate.ledger.items()),
     ]
+    return table_of(listed)
+
+
+def table_of(listed: Iterable[facts.Fact]) -> str:
+    """Facts as a table; of those with one name, the last."""
     lines = ["| | |", "|---|---|"]
     for fact in {fact.name: fact for fact in listed}.values():
         text = escaped(" ".join([fact.text, ", ".join(fact.labels)]).strip())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.text import visible
 from votecert.certificate.words import Verdict, errors_of_rows, how_they_hold, verdict
-from votecert.report.facts import headline_facts
+from votecert.report.facts import Fact, headline_facts
 
 COLOURS = {"guarantee": "#1a7f37", "weak": "#9a6700", "vacuous": "#9a6700", "warning": "#cf222e"}
 """Readable on white and on black."""
@@ -26,13 +27,17 @@ def certificate_html(certificate: Certificate) -> str:
     >>> "Guarantee at 95" in shown, "<script" in shown
     (True, False)
     """
-    said = verdict(certificate)
+    return panel(verdict(certificate), headline_facts(certificate), certificate.notes)
+
+
+def panel(said: Verdict, listed: Iterable[Fact], noted: Iterable[str] = ()) -> str:
+    """A verdict with facts and notes under it."""
     facts = "".join(
         f'<tr><th style="{_LEFT}">{_text(fact.name)}</th><td style="{_LEFT}">{_text(fact.text)}</td></tr>'
-        for fact in headline_facts(certificate)
+        for fact in listed
     )
     sentences = " ".join(said.sentences)
-    notes = "".join(f"<p>Note: {_text(line)}</p>" for line in certificate.notes)
+    notes = "".join(f"<p>Note: {_text(line)}</p>" for line in noted)
     return (
         f'<div style="border-left:4px solid {COLOURS[said.kind]};padding-left:1em;max-width:46em">'
         f'<div style="color:{COLOURS[said.kind]}"><b>{_text(said.badge)}</b></div>'

@@ -15,7 +15,9 @@ import votecert
 from votecert.certificate import text, words
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.report import charts, facts, tables
+from votecert.certificate.verify import Verification
+from votecert.monitoring import Monitor
+from votecert.report import charts, facts, tables, watching
 from votecert.report.margins import read_margins
 from votecert.rows.files.atomic import write_atomically
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 Tables = CertificateTable | Sequence[CertificateTable] | None
 
 FILTERS: tuple[Callable[..., Any], ...] = (
-    *(text.share, text.chance, text.confidence, text.percent),
+    *(text.share, text.chance, text.confidence, text.percent, text.at_least),
     *(charts.across, charts.signed, charts.nice_ceiling),
 )
 """What the templates use to write numbers."""
@@ -41,6 +43,7 @@ def to_html(
     votes: Any = None,
     y: Any = None,
     table: Tables = None,
+    monitor: Monitor | None = None,
     title: str | None = None,
 ) -> str:
     """Write a report for somebody who has to decide whether to trust the vote.
@@ -55,6 +58,8 @@ def to_html(
         The certifying rows, as given to ``certify`` (scores for a soft vote), for the chart of margins.
     table : CertificateTable or sequence of them, optional
         From ``compare`` for the comparison of bounds, from ``certify(..., groups=)`` for the groups.
+    monitor : Monitor, optional
+        What happened since then: a section with its chart.
     title : str, optional
         What the report is about, for example the name of the model.
 
@@ -81,29 +86,62 @@ def to_html(
     checked = certificate.verify()
     if not checked:
         raise ValueError(f"There is no report on a certificate that does not verify. {checked}")
+    if monitor is not None and certificate not in monitor.certificates:
+        raise ValueError("The monitor watches another certificate than this one.")
     given = [table] if isinstance(table, CertificateTable) else list(table or [])
     margins = None if votes is None and y is None else read_margins(certificate, votes, y)
-    html = (
-        _environment()
-        .get_template("report.html.jinja")
-        .render(
-            certificate=certificate,
-            title=title or "Risk certificate",
-            arithmetic=checked.arithmetic,
-            margins=margins,
-            comparisons=[one for one in given if one.by == "bound"],
-            groupings=[one for one in given if one.by == "group"],
-            json=embedded_json(certificate),
-        )
+    return render(
+        "report.html.jinja",
+        path,
+        certificate,
+        checked,
+        title=title or "Risk certificate",
+        margins=margins,
+        comparisons=[one for one in given if one.by == "bound"],
+        groupings=[one for one in given if one.by == "group"],
+        monitor=monitor,
     )
+
+
+def render(
+    template: str, path: str | os.PathLike[str] | None, result: Any, checked: Verification, **context: Any
+) -> str:
+    """A page about a verified result, written to a file if there is to be one."""
+    known = {"certificate": result, "arithmetic": checked.arithmetic, "json": embedded_json(result)}
+    html = _environment().get_template(template).render(**known, **context)
     if path is not None:
         write_atomically(path, html)
     return html
 
 
-def embedded_json(certificate: Certificate) -> dict[str, Any]:
-    """The certificate's JSON: to look at unless it is long, to download, and its digest."""
-    content = text.visible(certificate.to_json())
+def monitor_page(
+    monitor: Monitor, path: str | os.PathLike[str] | None = None, *, title: str | None = None
+) -> str:
+    """Write a page for somebody who has to know whether the vote still keeps what was certified.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    path : path-like, optional
+        File to write; it is replaced whole or left alone.
+    title : str, optional
+        What the page is about.
+
+    Returns
+    -------
+    str
+        The HTML text: complete in itself, it loads nothing.
+    """
+    template = _environment().get_template("monitor.html.jinja")
+    html = template.render(monitor=monitor, title=title or "Certified vote in use")
+    if path is not None:
+        write_atomically(path, html)
+    return html
+
+
+def embedded_json(result: Any) -> dict[str, Any]:
+    """The JSON of a result: to look at unless it is long, to download, and its digest."""
+    content = text.visible(result.to_json())
     return {
         "text": content if len(content) <= SHOWN_JSON else None,
         "url": "data:application/json;base64," + base64.b64encode(content.encode()).decode(),
@@ -131,7 +169,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts}
+    modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts, "watching": watching}
     environment.globals.update(modules, growth=charts.growth, asset=_asset, version=votecert.__version__)
     for function in (*FILTERS, sha256):
         environment.filters[function.__name__] = function

@@ -79,7 +79,7 @@ def warn_of(notes: Sequence[str], stacklevel: int = 3) -> None:
         warnings.warn(note, VoteWarning, stacklevel=stacklevel + 1)
 
 
-def likely_options(names: Sequence[str]) -> str:
+def likely_options(names: Sequence[str], label_is_known: bool = False) -> str:
     """Options that would read a table with these columns, as far as their names tell; or nothing.
 
     Examples
@@ -99,7 +99,7 @@ def likely_options(names: Sequence[str]) -> str:
     def best(wanted: Sequence[str], *but: str | None) -> str | None:
         return next((known[name] for name in wanted if name in known and known[name] not in but), None)
 
-    item, judge, truth = first(ITEMS), first(JUDGES), best(TRUTHS)
+    item, judge, truth = first(ITEMS), first(JUDGES), None if label_is_known else best(TRUTHS)
     vote = best(VOTES, truth) if item and judge else None
     found = {"item": item, "judge": judge, "vote": vote, "label": truth}
     if vote is None:
@@ -141,7 +141,7 @@ def _problems(named: _Named) -> Iterator[str]:
                 f"with the table. {named.left_out(place)}"
             )
         if n >= MANY_ROWS and JUDGES.fullmatch(name.strip().lower()) and not named.says_truth(place):
-            options = likely_options(voters or ())
+            options = likely_options(voters or (), label_is_known=True)
             how = f"Say which column is what: {options}." if "vote=" in options else ""
             yield (
                 f"This looks like a long table, one line a vote: {named.column(place)} names who votes. "
@@ -246,7 +246,10 @@ def _quoted(named: _Named, place: int) -> str:
 
 
 def _equal_voters(named: _Named) -> Iterator[tuple[int, int]]:
-    """Pairs of voters who always say the same, each voter with the first such one."""
+    """Pairs of voters who always say the same, each voter with the first such one.
+
+    Of people who label a few items each, two may well have had the same, and be right on all of them.
+    """
     rows = named.rows
     if rows.n_rows <= FEW:
         return
@@ -256,7 +259,7 @@ def _equal_voters(named: _Named) -> Iterator[tuple[int, int]]:
         codes = rows.codes[:, place]
         for other in others:
             if np.array_equal(codes, rows.codes[:, other]):
-                if not (codes == rows.n_classes).all():
+                if 2 * rows.counts[codes < rows.n_classes].sum() > rows.n_rows:
                     yield other, place
                 break
         else:

@@ -14,7 +14,8 @@ from votecert.rows.blocks import is_in_blocks, read_ballots
 from votecert.rows.checks import checked, warn_of
 from votecert.rows.scores import Scores
 from votecert.rows.split import SPLIT
-from votecert.rows.tables import column_names, places_of
+from votecert.rows.tables import column_names, places_of, refuse_other_index
+from votecert.rows.vote_table import VoteTable
 
 Floats = FloatArray
 Rows = Ballots | Scores
@@ -53,6 +54,8 @@ def read_rows(
     counted they are gone, so their fitting part has to be counted on the way. Unless ``validate`` is false,
     what is no table of votes is refused; rows that were encoded before were checked then.
     """
+    if isinstance(votes, VoteTable):
+        votes = votes.ballots
     if isinstance(votes, Ballots | Scores):
         others = {"y": y, "scores": scores, "classes": classes, "can_abstain": can_abstain}
         if said := [name for name, value in others.items() if value is not None]:
@@ -84,7 +87,7 @@ def read_rows(
         if can_abstain:
             raise TypeError("can_abstain=True is for votes: a voter that gives scores cannot abstain.")
         return Scores.from_scores(scores, y, classes=classes)
-    _refuse_other_index(votes, y)
+    refuse_other_index(votes, y)
     found = Ballots.from_votes(votes, y, classes=classes, can_abstain=can_abstain)
     return _checked(found, votes) if validate else found
 
@@ -96,17 +99,6 @@ def _checked(rows: Ballots, votes: Any) -> Ballots:
     rows = checked(rows, names if names is not None and len(names) == rows.n_voters else None)
     warn_of(rows.notes, stacklevel=4)
     return rows
-
-
-def _refuse_other_index(votes: Any, y: Any) -> None:
-    """Tables of pandas name their rows: labels are never taken by position where the names differ."""
-    rows: Any = getattr(votes, "index", None)
-    labels: Any = getattr(y, "index", None)
-    if hasattr(rows, "equals") and hasattr(labels, "equals") and not rows.equals(labels):
-        raise ValueError(
-            "The index of y is not that of the votes. If they belong together by index, give "
-            "y.loc[votes.index]; if by position, y.to_numpy()."
-        )
 
 
 def read_weights(

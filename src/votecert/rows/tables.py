@@ -21,7 +21,8 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     """
     for attribute in ("column_names", "columns"):  # pyarrow has both, and its columns are the data
         if hasattr(type(table), attribute):  # not the table: columns of pandas are attributes, too
-            return tuple(str(name) for name in getattr(table, attribute))
+            names = getattr(table, attribute)
+            return None if names is None else tuple(str(name) for name in names)
     return None
 
 
@@ -81,6 +82,17 @@ def is_missing(column: Any) -> BoolArray:
     values = np.ma.asarray(listed, dtype=object) if np.ma.isMaskedArray(listed) else np.array(listed, object)
     missing = [value is None or type(value).__name__ == "NAType" or value != value for value in values]
     return np.array(missing, dtype=bool) | np.ma.getmaskarray(values)
+
+
+def refuse_other_index(votes: Any, y: Any) -> None:
+    """Tables of pandas name their rows: labels are never taken by position where the names differ."""
+    rows: Any = getattr(votes, "index", None)
+    labels: Any = getattr(y, "index", None)
+    if hasattr(rows, "equals") and hasattr(labels, "equals") and not rows.equals(labels):
+        raise ValueError(
+            "The index of y is not that of the votes. If they belong together by index, give "
+            "y.loc[votes.index]; if by position, y.to_numpy()."
+        )
 
 
 def in_order(table: Any, voters: Sequence[str] | None) -> Any:

@@ -8,12 +8,13 @@ labels that all are true or false become bools, and anything else stays text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from votecert._types import AnyArray, Codes, IntArray, Label
+from votecert.rows.cells import CellCache, Cells
 from votecert.rows.patterns import row_blocks
 
 MISSING = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null"})
@@ -24,6 +25,9 @@ MOST_LABELS = 60_000
 
 LONGEST_LABEL = 1000
 """Longer texts in a file are no labels."""
+
+MOST_NAMES = 100_000_000
+"""More items than this in a file are refused."""
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0*)?")
 _BOOLS = {"true": True, "false": False}
@@ -40,6 +44,10 @@ class Vocabulary(dict[Any, int]):
     missing : set of str, optional
         Texts that mean that there is no label. If given, the entries are cells of a file: their texts are
         stripped, and what is too long or too much for labels is refused.
+    abstain : iterable of labels
+        Further codes for "no label"; a number also stands for its text, and the other way round.
+    most : int, optional
+        How many different labels there may be; :data:`MOST_LABELS` by default.
 
     Attributes
     ----------
@@ -55,15 +63,26 @@ class Vocabulary(dict[Any, int]):
     ([1, 2, 0, 1], ['cat', 'dog'])
     """
 
-    def __init__(self, where: str, missing: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        where: str,
+        missing: frozenset[str] | None = None,
+        abstain: Iterable[Label] = (),
+        most: int | None = None,
+    ) -> None:
         super().__init__()
-        self.where, self._missing = where, missing
+        self.where, self._missing, self._most = where, missing, most
+        self._abstain = {_plainest(code) for code in abstain}
+        self._cache: CellCache | None = None
         self._number_of: dict[Label, int] = {}
         self.labels: list[Label] = []
         self.origins: list[str] = []
 
-    def number(self, entries: Sequence[Any]) -> IntArray:
+    def number(self, entries: Sequence[Any] | Cells) -> IntArray:
         """Numbers of the entries."""
+        if isinstance(entries, Cells):
+            self._cache = self._cache or CellCache()
+            return self._cache.numbers(entries, self.__getitem__)
         try:
             return np.fromiter(map(self.__getitem__, entries), np.int64, count=len(entries))
         except TypeError as error:
@@ -81,9 +100,10 @@ class Vocabulary(dict[Any, int]):
         if number > len(self.labels):
             self.labels.append(label)
             self.origins.append(self.where)
-        if self._missing is not None and max(len(self.labels), len(self) // 2) > MOST_LABELS:
+        most = self._most or MOST_LABELS
+        if self._missing is not None and max(len(self.labels), len(self) // 2) > most:
             raise ValueError(
-                f"{self.where} brings the file to more than {MOST_LABELS} different labels. Columns that are "
+                f"{self.where} brings the file to more than {most} different labels. Columns that are "
                 "no votes (names, texts, scores) must be left out."
             )
         self[entry] = number
@@ -91,6 +111,10 @@ class Vocabulary(dict[Any, int]):
 
     def _label(self, entry: Any) -> Label | None:
         """The label that an entry stands for, None if it is missing."""
+        label = self._any_label(entry)
+        return None if self._abstain and _plainest(label) in self._abstain else label
+
+    def _any_label(self, entry: Any) -> Label | None:
         if self._missing is not None and isinstance(entry, bytes | str):
             text = self._cell(entry)
             return None if text in self._missing else text
@@ -122,10 +146,15 @@ class Vocabulary(dict[Any, int]):
         except UnicodeDecodeError:
             raise ValueError(f"{self.where} is not UTF-8 text. Save the file as UTF-8.") from None
 
+    def texts(self, numbers: IntArray) -> AnyArray:
+        """The labels with these numbers, as text; an empty one where there is none."""
+        return np.array(["", *map(str, self.labels)], dtype=object)[numbers]
+
     def typed(self, kind: type | None = None) -> list[Label]:
         """The labels in the order of their numbers, texts as whole numbers or bools if all of them are."""
-        texts = [label for label in self.labels if isinstance(label, str)]
-        return typed_texts(texts, kind) if len(texts) == len(self.labels) else self.labels
+        typed = typed_texts([str(label) for label in self.labels], kind)
+        is_text = any(isinstance(label, str) for label in typed)
+        return self.labels if is_text and kind is not str else typed
 
 
 class Numbered:
@@ -147,6 +176,13 @@ class Numbered:
         self.shape = (0, n_columns)
         self.values = vocabulary.labels
 
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, numbers: AnyArray) -> Numbered:
+        """Columns whose numbers are there already; if these are bytes or two, they are not copied."""
+        made = cls(vocabulary, numbers.shape[1])
+        made._numbers, made.shape = numbers, (numbers.shape[0], numbers.shape[1])
+        return made
+
     def append(self, numbers: AnyArray, share_read: float | None = None) -> None:
         """Add rows; say how much of all has been read, if that is known."""
         if len(self._vocabulary.labels) > np.iinfo(self._numbers.dtype).max:
@@ -160,6 +196,11 @@ class Numbered:
             self._numbers.resize((n_rows, n_columns), refcheck=False)
         self._numbers[start:needed] = numbers
         self.shape = (needed, n_columns)
+
+    @property
+    def numbers(self) -> AnyArray:
+        """The numbers of the entries."""
+        return self._numbers[: self.shape[0]]
 
     @property
     def any_missing(self) -> bool:
@@ -177,12 +218,18 @@ class Numbered:
 
     def encode(self, code_of: Mapping[Label, int], dtype: np.dtype[Any]) -> Codes:
         """Codes of the entries, in place of their numbers if the type allows it: this can be asked once."""
-        self._numbers.resize(self.shape, refcheck=False)
+        if len(self._numbers) > self.shape[0]:
+            self._numbers.resize(self.shape, refcheck=False)
         codes = np.array([len(code_of), *(code_of[value] for value in self.values)], dtype=dtype)
         out = self._numbers if self._numbers.dtype == dtype else np.empty(self.shape, dtype=dtype)
         for rows in row_blocks(*self.shape):
             out[rows] = codes[self._numbers[rows]]
         return out
+
+
+def _plainest(label: Label | None) -> Label | None:
+    """A label as a whole number, if it is the text of one."""
+    return typed_texts([label], int)[0] if isinstance(label, str) else label
 
 
 def typed_texts(texts: Sequence[str], kind: type | None = None) -> list[Label]:

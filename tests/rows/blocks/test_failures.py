@@ -132,8 +132,7 @@ def block_that_kills(start: int, marker: str) -> tuple[np.ndarray, np.ndarray]:
     return VOTES[start : start + 50], Y[start : start + 50]
 
 
-@pytest.mark.parametrize("budget", [10**9, 2000])
-def test_a_worker_that_is_killed_on_the_way_changes_nothing(budget, cluster, tmp_path):
+def test_a_worker_that_is_killed_on_the_way_changes_nothing(cluster, tmp_path):
     import dask
     import dask.array as da
 
@@ -142,7 +141,7 @@ def test_a_worker_that_is_killed_on_the_way_changes_nothing(budget, cluster, tmp
     pairs = [make(start, str(marker)) for start in range(0, 1000, 50)]
     votes = da.concatenate([da.from_delayed(pair[0], (50, 4), VOTES.dtype) for pair in pairs])
     y = da.concatenate([da.from_delayed(pair[1], (50,), Y.dtype) for pair in pairs])
-    found = read_ballots(votes, y, client=cluster, memory_budget=budget)
+    found = read_ballots(votes, y, client=cluster, memory_budget=2000)  # what it spilled counts
     assert marker.exists()
     expected = Ballots.from_votes(VOTES, Y, compress=True)
     assert (found.codes == expected.codes).all()

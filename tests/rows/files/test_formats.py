@@ -7,8 +7,8 @@ import pytest
 
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import read_ballots
-from votecert.rows.files import read_new_votes, read_votes
-from votecert.rows.files.read import FORMATS
+from votecert.rows.files import Layout, read_new_votes, read_votes
+from votecert.rows.files.open import FORMATS
 from votecert.rows.files.table import Block, Source, Table
 
 TEXT = "ann bob truth where\nyes no yes eu\nno - no us\nyes yes no us\nno no no eu\n"
@@ -46,7 +46,7 @@ def test_votes_labels_and_groups(path):
 
 
 def test_new_votes(path):
-    codes = read_new_votes(path, ["no", "yes"], 2, ["bob", "ann"])
+    codes = read_new_votes(path, ["no", "yes"], Layout(voters=("bob", "ann"))).codes
     assert codes.tolist() == [[0, 1], [2, 0], [1, 1], [0, 0]]
 
 
@@ -59,7 +59,7 @@ def test_blocks_of_a_folder(path):
 
 
 def test_what_is_wrong_names_the_file_and_the_column(path):
-    with pytest.raises(ValueError, match=r"votes\.words: row 2 .* has no true label in column 'bob'"):
-        read_votes(path, label="bob")
+    with pytest.raises(ValueError, match=r"votes\.words: row 2 .* has no group in column 'bob'"):
+        read_votes(path, label="truth", group="bob")
     with pytest.raises(ValueError, match=r"votes\.words: column 'where' holds labels .*: 'eu', 'us'"):
         read_votes(path, label="truth", classes=["no", "yes"])

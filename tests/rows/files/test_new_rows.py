@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from votecert.rows.files import read_new_votes
+from votecert.rows.files import Layout, read_new_votes
 
 CLASSES = ["no", "yes"]
 NAMES = ["ann", "bob"]
@@ -15,8 +15,13 @@ EXPECTED = [[1, 0], [2, 1], [0, 0]]
 TEXT = "id,bob,ann\n7,no,yes\n8,yes,\n9,no,no\n"
 
 
+def read_codes(source, classes, voters=None, ignore=(), **options):
+    layout = Layout(voters=None if voters is None else tuple(voters), n_voters=2, ignore=tuple(ignore))
+    return read_new_votes(source, classes, layout, **options).codes
+
+
 def read(text, voters=NAMES, classes=CLASSES, **options):
-    return read_new_votes(io.BytesIO(text.encode()), classes, 2, voters, **options).tolist()
+    return read_codes(io.BytesIO(text.encode()), classes, voters, **options).tolist()
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npz", "named npz", "npy"])
@@ -40,9 +45,9 @@ def test_every_kind_of_file(kind, tmp_path):
             np.savez(path, votes=coded[:, ::-1], voters=np.array(NAMES[::-1]))
         else:
             np.save(path, coded)
-        assert read_new_votes(path, [0, 1], 2, NAMES).tolist() == EXPECTED
+        assert read_codes(path, [0, 1], NAMES).tolist() == EXPECTED
         return
-    assert read_new_votes(path, CLASSES, 2, NAMES).tolist() == EXPECTED
+    assert read_codes(path, CLASSES, NAMES).tolist() == EXPECTED
 
 
 def test_without_names_columns_go_by_position():
@@ -75,10 +80,10 @@ def test_what_is_wrong_is_said(text, match):
 def test_arrays_that_do_not_fit(tmp_path):
     np.savez(tmp_path / "a.npz", y=np.zeros(3))
     with pytest.raises(ValueError, match="must hold the array 'votes'; it holds 'y'"):
-        read_new_votes(tmp_path / "a.npz", [0, 1], 2)
+        read_codes(tmp_path / "a.npz", [0, 1])
     np.savez(tmp_path / "b.npz", votes=np.zeros((3, 2)), voters=np.array(["a"]))
     with pytest.raises(ValueError, match="1 names for 2 voters"):
-        read_new_votes(tmp_path / "b.npz", [0, 1], 2)
+        read_codes(tmp_path / "b.npz", [0, 1])
     np.save(tmp_path / "c.npy", np.zeros(3))
     with pytest.raises(ValueError, match="rows x voters"):
-        read_new_votes(tmp_path / "c.npy", [0, 1], 2)
+        read_codes(tmp_path / "c.npy", [0, 1])

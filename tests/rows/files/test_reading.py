@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.files import VoteFile, delimited, read_votes
+from votecert.rows.files import delimited, read_votes
 from votecert.rows.vocabulary import Numbered, Vocabulary
+from votecert.rows.vote_table import VoteTable
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.integers(3, size=40)
@@ -133,7 +134,7 @@ def test_npz_with_text_takes_declared_numbers_as_text(tmp_path):
     )
 
 
-def read(text: str | bytes, **options) -> VoteFile:
+def read(text: str | bytes, **options) -> VoteTable:
     options = {"label": "y"} | options
     return read_votes(io.BytesIO(text.encode() if isinstance(text, str) else text), **options)
 

@@ -38,7 +38,7 @@ def read(text: str | bytes, **options):
         ('a,y\n"1",0\n"1"\n', r"row 2 .* 1 cells"),
         ('a,y\n"1"x,0\n0,1\n', "bad quoting"),
         ('"a,y\n1,0\n', "open quote"),
-        ("a,y\n1,0\n1,\n", r"row 2 .* no true label in column 'y'"),
+        ("a,y\n1,\n0,\n", "no row has a true label"),
         ("a,y\n1,1\n1,1\n", r"Only one label, 1,.*classes=\[\.\.\.\]"),
         ("a,y\n1,0\n\xe4\xf6,0\n".encode("latin-1"), "UTF-8"),
         ('a,y\n"1",0\n\xe4\xf6,0\n'.encode("latin-1"), "UTF-8"),
@@ -92,7 +92,7 @@ def test_missing_files_and_folders(tmp_path, ending):
         read_votes(tmp_path / f"folder.{ending}", label="y")
 
 
-@pytest.mark.parametrize("name", ["votes", "votes.xlsx", "votes.csv.gz"])
+@pytest.mark.parametrize("name", ["votes", "votes.xlsx", "votes.gz", "votes.csv.zip"])
 def test_unknown_kinds(tmp_path, name):
     (tmp_path / name).write_text("a,y\n1,0\n")
     with pytest.raises(ValueError, match=r"must end in \.csv"):

@@ -302,7 +302,7 @@ def sampled_objective(
     """Value and gradient of ``klinv(mean I_{1/2+g}(K v_y, K (1-v_y)), (D + log(2 sqrt(m)/delta)) / m)``."""
     m = ballots.n_rows
     right = ballots.correct_weight(weights)
-    loss, _, d_a, d_b = nx.beta_cdf_gradient(0.5 + margin, K * right, K * (1 - right))
+    loss, d_x, d_a, d_b = nx.beta_cdf_gradient(0.5 + margin, K * right, K * (1 - right))
     d_loss = mean_gradient(ballots, K * (d_a - d_b))
     d_loss_log_K = ballots.mean(K * (right * d_a + (1 - right) * d_b))
     kl, d_alpha = dirichlet_divergence_gradient(weights, K, prior)
@@ -312,4 +312,5 @@ def sampled_objective(
         float(value),
         d_q * d_loss + d_c * K * d_alpha / m,
         float(d_q * d_loss_log_K + d_c * K * (weights @ d_alpha) / m),
+        float(d_q * ballots.mean(d_x)),
     )

@@ -310,12 +310,14 @@ class DirichletStochastic(DirichletOverMargins):
         K, g = choice["concentration"], choice["margin"]
         inner = sampled_objective(ballots, weights, K, g, self.share(delta), prior)
         if self.uses_beta_tail(ballots.n_outputs):
-            cdf, _, d_a, d_b = nx.beta_cdf_gradient(0.5 + g, K / 2, K / 2)
-            penalty, slope = 1 - float(cdf), -K / 2 * float(d_a + d_b)
+            cdf, d_x, d_a, d_b = nx.beta_cdf_gradient(0.5 + g, K / 2, K / 2)
+            penalty, slope, d_margin = 1 - float(cdf), -K / 2 * float(d_a + d_b), -float(d_x)
         else:
             penalty = math.exp(-self.exponent * (K + 1) * g**2)
             slope = -self.exponent * K * g**2 * penalty
-        return Objective(inner.value + penalty, inner.d_weights, inner.d_log_concentration + slope)
+            d_margin = -2 * self.exponent * (K + 1) * g * penalty
+        d_log_K, d_margin = inner.d_log_concentration + slope, float(inner.d_margin or 0) + d_margin
+        return Objective(inner.value + penalty, inner.d_weights, d_log_K, d_margin)
 
 
 @dataclass(frozen=True)

@@ -67,4 +67,23 @@
       button.addEventListener("click", () => sort(table, head));
     }
   }
+
+  const slider = document.getElementById("point");
+  if (slider) {
+    const points = [...document.getElementById("points").tBodies[0].rows];
+    const shown = document.querySelectorAll("#readout dd");
+    const marks = document.querySelectorAll("#tradeoff .mark");
+    const show = () => {
+      const chosen = Number(slider.value);
+      points.forEach((row, place) => row.classList.toggle("own", place === chosen));
+      marks.forEach((mark, place) => mark.setAttribute("r", place === chosen ? 9 : 5));
+      shown.forEach((cell, place) => { cell.textContent = points[chosen].cells[place].textContent; });
+      document.getElementById("threshold").textContent = points[chosen].dataset.threshold;
+      slider.setAttribute("aria-valuetext", `lead at least ${points[chosen].cells[0].textContent}`);
+    };
+    slider.addEventListener("input", show);
+    marks.forEach((mark, place) => mark.addEventListener("click", () => { slider.value = place; show(); }));
+    document.getElementById("slider").hidden = false;
+    show();
+  }
 })();

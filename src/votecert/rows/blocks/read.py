@@ -27,11 +27,15 @@ from votecert.rows.blocks.dask import current_client, is_dask, tally_dask
 from votecert.rows.blocks.spill_folder import SpillFolder
 from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, n_bytes_of, tally_block
 from votecert.rows.files.arrays import load_npy
-from votecert.rows.files.read import FORMATS, open_table, pick
+from votecert.rows.files.columns import Layout
+from votecert.rows.files.json_lines import Records
+from votecert.rows.files.open import FORMATS, open_table
+from votecert.rows.files.reader import pick
 from votecert.rows.files.table import Arrays, NumberedRows
 from votecert.rows.labels import declared_labels
 from votecert.rows.split import SPLIT
 from votecert.rows.tables import n_rows_of
+from votecert.rows.vocabulary import MISSING, Vocabulary
 
 Progress = Callable[[int], None]
 Blocks = Iterator[tuple[Any, Any]]
@@ -217,14 +221,16 @@ def _from_tables(files: list[Path], label: str | None) -> Blocks:
     voters: tuple[str, ...] | None = None
     for file in files:
         with open_table(file) as (table, name):
-            columns = pick(table, name, label)
+            if isinstance(table, Records):
+                raise ValueError(f"{name} is text, which is read as a whole: save it as parquet.")
+            columns = pick(table, name, Layout(label))
             voters = voters or columns.voter_names
             if columns.voter_names != voters:
                 raise ValueError(f"{file} and {files[0]} have different columns: each voter needs its own.")
             if isinstance(table, Arrays):
                 yield from _cut(table.array, table.column(columns.label))
             elif table.typed:
-                yield from NumberedRows(table, columns).in_parts()
+                yield from NumberedRows(table, columns, Vocabulary("votes", MISSING)).in_parts()
             else:
                 raise ValueError(f"{name} is text, which is read as a whole: save it as parquet.")
 

@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from votecert._types import AnyArray
-from votecert.rows.files.columns import ColumnChoice, Columns, find_columns
+from votecert.rows.files.columns import Columns, Layout, chosen_voters, find_columns
 from votecert.rows.files.table import Arrays, Source
 
-LAYOUTS = (("votes", "y"), ("votes_bound", "y_bound"))
+LAYOUTS = (("votes", "y"), ("votes_bound", "y_bound"), ("L", "Y"))
 """Names of the arrays with the votes and with the true labels in an npz file; the first pair found counts."""
 
 MOST_ARRAYS = 1000
@@ -95,24 +95,26 @@ def _named(array: AnyArray, voters: AnyArray | None, source: str) -> Arrays:
     return Arrays(array, tuple(str(name) for name in names), named=voters is not None)
 
 
-def pick_arrays(
-    arrays: Arrays, label: object, group: object, ignore: Iterable[ColumnChoice], source: str
-) -> Columns:
-    """What is what in an npz file: labels and groups are arrays, and all columns voters but the ignored."""
+def pick_arrays(arrays: Arrays, layout: Layout, source: str) -> Columns:
+    """What is what in an npz file: labels, groups and items are arrays, and all columns voters."""
     others = arrays.others or {}
     complete = [truth for votes, truth in LAYOUTS if votes in others and truth in others]
-    truth = str(label) if label is not None else [*complete, "y"][0]
-    if truth not in others:
+    truth = str(layout.label) if layout.label is not None else [*complete, "y"][0]
+    if layout.needs_label and truth not in others:
         raise ValueError(f"{source} must hold the arrays 'votes' and {truth!r}; it holds {_listed(others)}.")
-    if group is not None and str(group) not in others:
-        raise ValueError(f"{source} has no array {group!r} of groups.")
-    for name, what in ((truth, "true label"), (group, "group")):
-        if name is not None and others[str(name)].shape != (n_rows := len(arrays.array),):
+    chosen = {"true label": truth if layout.needs_label else None, "group": layout.group, "item": layout.item}
+    for what, name in chosen.items():
+        if name is None:
+            continue
+        if str(name) not in others:
+            raise ValueError(f"{source} has no array {name!r} of {what}s.")
+        if others[str(name)].shape != (n_rows := len(arrays.array),):
             shape = others[str(name)].shape
             raise ValueError(f"{source}: there must be one {what} a row: {n_rows} rows, {what}s {shape}.")
-    dropped = find_columns(arrays.names, ignore, source)
+    dropped = find_columns(arrays.names, layout.ignore, source)
     voters = tuple(place for place in range(len(arrays.names)) if place not in dropped)
-    return Columns(arrays.names, truth, None if group is None else str(group), voters)
+    label, group, item = (None if name is None else str(name) for name in chosen.values())
+    return Columns(arrays.names, label, group, chosen_voters(arrays.names, voters, layout, source), item)
 
 
 def _listed(arrays: Mapping[str, AnyArray]) -> str:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from votecert.rows.checks import likely_options
+from votecert.rows.tables import places_of
+
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused: that many voters are a mistake, or an attack."""
 
@@ -15,20 +18,21 @@ ColumnChoice = str | int
 
 @dataclass(frozen=True)
 class Columns:
-    """Positions of the true label, the group and the voters.
+    """Positions of the true label, the group, the item and the voters.
 
-    The label may be None, and the group, too; arrays of their own have names.
+    All but the voters may be None; arrays of their own have names.
     """
 
     names: tuple[str, ...]
     label: int | str | None
     group: int | str | None
     voters: tuple[int, ...]
+    item: int | str | None = None
 
     @cached_property
     def used(self) -> tuple[int, ...]:
         """Positions of all columns that are read, in their order."""
-        chosen = {self.label, self.group, *self.voters}
+        chosen = {self.label, self.group, self.item, *self.voters}
         return tuple(sorted(position for position in chosen if isinstance(position, int)))
 
     @property
@@ -37,34 +41,90 @@ class Columns:
         return tuple(self.names[position] for position in self.voters)
 
 
-def pick_columns(
-    names: Sequence[str],
-    label: ColumnChoice | None,
-    group: ColumnChoice | None,
-    ignore: Iterable[ColumnChoice],
-    source: str,
-) -> Columns:
-    """Sort out the columns: those that are neither label nor group nor ignored are voters.
+@dataclass(frozen=True)
+class Layout:
+    """What is what in a table of votes, as the user says it.
+
+    Attributes
+    ----------
+    label, group, item : str, int or None
+        Columns of the true labels, of groups and of items.
+    judge, vote : str, int or None
+        In a long table, one line a vote: the columns that say who votes, and what.
+    votes : str or None
+        In nested JSON: the field with the votes of an item.
+    ignore : tuple of str or int
+        Columns that are no voters.
+    voters : tuple of str or None
+        The voters to look for by name; all others are left out.
+    n_voters : int or None
+        How many there must be, where they have other names.
+    needs_label : bool
+        Whether the table must have the true labels in it.
+    """
+
+    label: ColumnChoice | None = None
+    group: ColumnChoice | None = None
+    item: ColumnChoice | None = None
+    judge: ColumnChoice | None = None
+    vote: ColumnChoice | None = None
+    votes: str | None = None
+    ignore: tuple[ColumnChoice, ...] = ()
+    voters: tuple[str, ...] | None = None
+    n_voters: int | None = None
+    needs_label: bool = True
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a line is one vote."""
+        return self.judge is not None or self.vote is not None
+
+    def refuse_unlabelled(self, names: Sequence[str], source: str) -> None:
+        """Ask for the true labels, if they are needed and not there."""
+        if self.label is not None or not self.needs_label:
+            return
+        options = likely_options(names)
+        hint = f" Perhaps: {options}." if options else ""
+        raise ValueError(
+            f"{source}: say which column holds the true label, by name or position.{hint} Its columns are "
+            f"{listed(names)}."
+        )
+
+
+def pick_columns(names: Sequence[str], layout: Layout, source: str) -> Columns:
+    """Sort out the columns: those that are neither label nor group nor item nor ignored are voters.
 
     Examples
     --------
-    >>> pick_columns(["id", "a", "b", "truth"], "truth", None, [0], "votes.csv")
-    Columns(names=('id', 'a', 'b', 'truth'), label=3, group=None, voters=(1, 2))
+    >>> pick_columns(["id", "a", "b", "truth"], Layout("truth", ignore=(0,)), "votes.csv")
+    Columns(names=('id', 'a', 'b', 'truth'), label=3, group=None, voters=(1, 2), item=None)
     """
     refuse_width(len(names), source)
     names = tuple(name.strip() for name in names)
-    if label is None:
-        raise ValueError(
-            f"{source}: say which column holds the true label, by name or position. Its columns are "
-            f"{_listed(names)}."
-        )
-    truth = find_column(names, label, source)
-    grouped = None if group is None else find_column(names, group, source)
-    left_out = {truth, grouped, *find_columns(names, ignore, source)}
+    layout.refuse_unlabelled(names, source)
+    found = [
+        None if column is None else find_column(names, column, source)
+        for column in (layout.label if layout.needs_label else None, layout.group, layout.item)
+    ]
+    left_out = {*found, *find_columns(names, layout.ignore, source)}
     voters = tuple(position for position in range(len(names)) if position not in left_out)
+    return Columns(names, found[0], found[1], chosen_voters(names, voters, layout, source), found[2])
+
+
+def chosen_voters(
+    names: Sequence[str], voters: tuple[int, ...], layout: Layout, source: str
+) -> tuple[int, ...]:
+    """Of the columns that may be voters those that are asked for, in that order."""
+    if layout.voters is not None:
+        places = places_of(layout.voters, [names[position] for position in voters])
+        voters = voters if places is None else tuple(voters[place] for place in places)
+    if layout.n_voters not in (None, len(voters)):
+        raise ValueError(
+            f"{source} has {len(voters)} columns for {layout.n_voters} voters: leave out those that are none."
+        )
     if not voters:
-        raise ValueError(f"{source}: no column is left for the voters. Its columns are {_listed(names)}.")
-    return Columns(names, truth, grouped, voters)
+        raise ValueError(f"{source}: no column is left for the voters. Its columns are {listed(names)}.")
+    return voters
 
 
 def find_columns(names: Sequence[str], wanted: Iterable[ColumnChoice], source: str) -> set[int]:
@@ -99,7 +159,7 @@ def find_column(names: Sequence[str], wanted: ColumnChoice, source: str) -> int:
         position = int(wanted)
     except ValueError:
         close = difflib.get_close_matches(wanted, names, n=1) if isinstance(wanted, str) else []
-        hint = f" Did you mean {close[0]!r}?" if close else f" Its columns are {_listed(names)}."
+        hint = f" Did you mean {close[0]!r}?" if close else f" Its columns are {listed(names)}."
         raise ValueError(f"{source} has no column {wanted!r}.{hint}") from None
     if not -len(names) <= position < len(names):
         raise ValueError(
@@ -122,6 +182,7 @@ def refuse_width(n_columns: int, source: str) -> None:
         )
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names of columns in a message."""
     shown = ", ".join(name if len(name) <= 40 else name[:37] + "..." for name in names[:12])
     return shown + (f", ... ({len(names)} in all)" if len(names) > 12 else "")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy as np
 
+from votecert._types import Indices
+from votecert.rows.cells import PADDING, Cells
 from votecert.rows.files.columns import refuse_width
 from votecert.rows.files.table import Block, Source, Table
 
@@ -25,6 +26,8 @@ BLOCK_BYTES = 1 << 20
 """Bytes read at a time."""
 
 _CELLS_AT_ONCE = 1 << 17
+
+_MANY_LINES = 1 << 12  # in a block: then its columns are long, and are best compared by NumPy
 
 _Blocks = Iterator[tuple[bytes, float | None]]  # complete lines, and the share of the file read so far
 
@@ -69,7 +72,6 @@ def guess_delimiter(header: str) -> str:
 
 def _complete_lines(source: Source) -> _Blocks:
     """The text in blocks of lines, each with its end."""
-    size = None if source.path is None else os.fstat(source.stream.fileno()).st_size
     waiting, n_read, more = b"", 0, True
     while more:
         data = source.stream.read(BLOCK_BYTES)
@@ -82,13 +84,11 @@ def _complete_lines(source: Source) -> _Blocks:
             raise ValueError(
                 f"{source.name} has a line of more than {LONGEST_LINE} bytes: it is no table of votes."
             )
-        if source.progress is not None:
-            source.progress(n_read, size)
+        share = source.advance(n_read)
         cut = waiting.rfind(b"\n") + 1 if more else len(waiting)
         block, waiting = waiting[:cut], waiting[cut:]
         if block:
             block = block if block.endswith(b"\n") else block + b"\n"
-            share = min(1.0, n_read / size) if size else None
             yield block.replace(b"\r\n", b"\n") if b"\r" in block else block, share
 
 
@@ -130,6 +130,8 @@ class _Cells:
         if lengths.max() <= 1:
             cells = np.where(lengths == 1, characters[ends - 1], 0)
             return Block(cells.reshape(-1, self._width), share)
+        if n_lines >= _MANY_LINES:
+            return Block(_ManyCells(block, ends.reshape(-1, self._width), lengths), share)
         return Block(_Columns(block[:-1].replace(b"\n", mark).split(mark), self._width), share)
 
     def _quoted(self, blocks: _Blocks) -> Iterator[Block]:
@@ -175,6 +177,17 @@ class _Cells:
                 f"{self._name}: row {self._n_rows + number + 1} (the header not counted) has {n_cells} cells "
                 f"but there are {self._width} columns. Correct the row."
             )
+
+
+class _ManyCells:
+    """Cells as places in the text, by columns."""
+
+    def __init__(self, block: bytes, ends: Indices, lengths: Indices) -> None:
+        self._text, self._ends, self._lengths = block + PADDING, ends, lengths.reshape(ends.shape)
+
+    def __getitem__(self, position: int) -> Cells:
+        lengths = self._lengths[:, position]
+        return Cells(self._text, self._ends[:, position] - lengths, lengths)
 
 
 class _Columns:

@@ -1,102 +1,70 @@
-"""Votes from files of any known kind, with or without true labels."""
+"""Votes from tables and files of any known kind, wide or long, with or without true labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property, partial
-from os import PathLike
-from pathlib import Path
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from votecert._types import AnyArray, Codes, Label
 from votecert.rows.ballots import Ballots
-from votecert.rows.checks import checked
-from votecert.rows.files.arrays import pick_arrays, read_npy, read_npz
-from votecert.rows.files.columns import ColumnChoice, Columns, find_columns, pick_columns, refuse_width
-from votecert.rows.files.delimited import read_delimited
-from votecert.rows.files.parquet import read_parquet
-from votecert.rows.files.table import Arrays, NumberedRows, Progress, Source, Table
-from votecert.rows.labels import encode, encode_votes
-from votecert.rows.tables import places_of
-from votecert.rows.vocabulary import Numbered
-
-FORMATS: dict[str, Callable[[Source], Table | Arrays]] = {
-    ".csv": read_delimited,
-    ".tsv": partial(read_delimited, delimiter="\t"),
-    ".tab": partial(read_delimited, delimiter="\t"),
-    ".txt": read_delimited,
-    ".parquet": read_parquet,
-    ".pq": read_parquet,
-    ".npz": read_npz,
-    ".npy": read_npy,
-}
-"""Readers of the kinds of files, by the end of their names."""
-
-_PICKLES = (".pkl", ".pickle", ".joblib", ".sav")
-
-
-@dataclass(frozen=True)
-class VoteFile:
-    """What a file of votes holds.
-
-    Attributes
-    ----------
-    ballots : Ballots
-        Votes and true labels, ready for :func:`votecert.certify`.
-    voters : tuple of str or None
-        Names of the voters.
-    groups : (m,) array of str, or None
-        The group of each row.
-    source : str
-        Name of the file.
-    """
-
-    ballots: Ballots
-    voters: tuple[str, ...] | None
-    groups: npt.NDArray[np.str_] | None
-    source: str
-
-    @cached_property
-    def n_abstentions(self) -> int:
-        """Number of missing votes."""
-        if not self.ballots.can_abstain:
-            return 0
-        missing = (self.ballots.codes == self.ballots.n_classes).sum(axis=1)
-        return int(missing @ self.ballots.counts)
+from votecert.rows.checks import checked, warn_of
+from votecert.rows.files.columns import ColumnChoice, Layout
+from votecert.rows.files.reader import Reader
+from votecert.rows.files.table import Progress, Rows
+from votecert.rows.labels import Encoded, encode, encode_votes
+from votecert.rows.vote_table import VoteTable
 
 
 def read_votes(
-    source: str | PathLike[str] | BinaryIO,
+    source: Any,
     *,
-    label: ColumnChoice | None = None,
+    label: Any = None,
+    item: ColumnChoice | None = None,
+    judge: ColumnChoice | None = None,
+    vote: ColumnChoice | None = None,
+    votes: str | None = None,
+    gold: Any = None,
     group: ColumnChoice | None = None,
-    ignore: Iterable[ColumnChoice] = (),
+    ignore: ColumnChoice | Iterable[ColumnChoice] = (),
+    abstain: Label | Iterable[Label] = (),
     classes: Sequence[Label] | None = None,
     can_abstain: bool | None = None,
     header: bool = True,
     validate: bool = True,
     progress: Progress | None = None,
-) -> VoteFile:
-    """Read votes and true labels from a file.
+) -> VoteTable:
+    """Read votes and true labels from a table or a file, wide or long.
 
     Parameters
     ----------
-    source : path, or binary stream of csv text
-        csv and tsv (streamed: memory is one byte a vote), parquet (needs pyarrow), npz with arrays ``votes``
-        (rows x voters) and ``y`` (or ``votes_bound`` and ``y_bound``; optionally ``groups`` and ``voters``),
-        or npy with one array of votes and the true labels in one of its columns.
-    label : str or int, optional
-        Column of the true labels, by name or position (from 0; negative: from the end). For npz the name of
-        the array, "y" by default.
+    source : path, binary stream, table, list of dictionaries, array; or several
+        Files: csv, tsv and JSON (one object a line, or a list of objects), also packed (.gz, .bz2, .xz,
+        .zst); parquet (needs pyarrow); npz with arrays ``votes`` and ``y`` (or ``L`` and ``Y``, or
+        ``votes_bound`` and ``y_bound``; optionally ``groups`` and ``voters``); npy with one array. Streams:
+        csv or JSON. Tables of pandas, polars, pyarrow or Dask, whose partitions are read one after the other.
+        A list of files, or a dictionary of files or tables by judge, is read as one long table.
+    label : str or int, or labels
+        Column of the true labels, by name or position (from 0; negative: from the end); in npz the name of
+        the array, "y" by default; with ``gold`` the column there. Or the labels themselves, one a row.
+    item : str or int, optional
+        Column that says what a row is about. Needed for long tables, several files and ``gold``.
+    judge, vote : str or int, optional
+        For long tables, one line a vote: the columns that say who votes, and what. Several files of one judge
+        each need no column for the judge: it is called as its file.
+    votes : str, optional
+        For nested JSON: the field with the votes of an object, a list of objects with the fields ``judge``
+        and ``vote``, or an object with one field a judge. Fields are paths, such as "result.0.value".
+    gold : path, stream or table, optional
+        Where the true labels are, by item, if they are not among the votes.
     group : str or int, optional
         Column (npz: array) that says which group a row belongs to.
-    ignore : iterable of str or int
+    ignore : str, int or several
         Columns that are no voters; text with commas names several.
+    abstain : label or several
+        Codes for "says nothing", such as -1. Empty cells, None and NaN need none.
     classes : sequence of labels, optional
         All labels there can be, in the order that breaks ties; the sorted labels seen by default.
     can_abstain : bool, optional
@@ -104,162 +72,155 @@ def read_votes(
     header : bool, default=True
         Whether csv text begins with the names of the columns.
     validate : bool, default=True
-        Refuse what looks like no table of votes; see :mod:`votecert.rows.checks`.
+        Refuse what looks like no table of votes, and note what is unusual, as ``certify`` does.
     progress : callable, optional
-        Called as ``progress(done, total)`` while the file is read; ``total`` is None if unknown.
+        Called as ``progress(done, total)`` while a file is read; ``total`` is None if unknown.
 
     Returns
     -------
-    VoteFile
+    VoteTable
+        For :func:`votecert.certify` and the others, in place of ``votes`` and ``y``. Of a long table, items
+        are in the order in which they appear and judges sorted by name. Rows without a true label are counted
+        in the notes and kept in ``unlabelled``; nothing is certified on them.
 
     Raises
     ------
     ValueError, TypeError
-        If the file is not what it should be, with its name, the column and what to do.
+        If the file is not what it should be, with its name, the column and what to do: also where a judge
+        has two different votes on one item, or an item two true labels.
     OSError
         If it cannot be opened.
 
     Examples
     --------
     >>> import io
-    >>> found = read_votes(io.BytesIO(b"judge,other,truth\\nyes,no,yes\\nno,,no\\n"), label="truth")
-    >>> found.ballots
-    Ballots(2 rows, 2 patterns, 2 voters, 2 classes, abstentions)
-    >>> found.voters, found.n_abstentions
-    (('judge', 'other'), 1)
+    >>> text = b"item,judge,says,truth\\n1,bob,no,yes\\n1,ann,yes,yes\\n2,ann,no,no\\n"
+    >>> found = read_votes(io.BytesIO(text), item="item", judge="judge", vote="says", label="truth")
+    >>> found, found.voters, found.items.tolist()
+    (VoteTable(2 rows, 2 voters, 2 classes), ('ann', 'bob'), ['1', '2'])
+    >>> found.votes.tolist(), found.y.tolist()
+    ([['yes', 'no'], ['no', None]], ['yes', 'no'])
     """
-    with open_table(source, header=header, progress=progress) as (table, name):
-        columns = pick(table, name, label, group, ignore)
-        votes, truth, groups = _columns_of(table, columns, classes)
-        declared = None if classes is None else _like(votes, classes)
-        encoded = encode(votes, truth, declared, can_abstain=can_abstain)
+    is_column = label is None or isinstance(label, str | int)
+    layout = Layout(label if is_column else None, group, item, judge, vote, votes, tuple(_several(ignore)))
+    found = read_table(
+        source,
+        layout if is_column and gold is None else replace(layout, needs_label=False),
+        y=None if is_column else label,
+        gold=gold,
+        abstain=_several(abstain),
+        classes=classes,
+        can_abstain=can_abstain,
+        header=header,
+        validate=validate,
+        progress=progress,
+    )
+    warn_of(found.notes)
+    return found
+
+
+def read_table(
+    source: Any,
+    layout: Layout,
+    *,
+    y: Any = None,
+    gold: Any = None,
+    abstain: Iterable[Label] = (),
+    classes: Sequence[Label] | None = None,
+    can_abstain: bool | None = None,
+    header: bool = True,
+    validate: bool = True,
+    progress: Progress | None = None,
+) -> VoteTable:
+    """The same as :func:`read_votes`, without warnings."""
+    if gold is not None:
+        layout = replace(layout, needs_label=False)
+    reader = Reader(layout, tuple(abstain), classes, header, progress)
+    with reader.opened(source) as (rows, name):
+        notes = [*rows.notes]
+        if y is not None:
+            rows = reader.with_labels(source, rows, y)
+        elif gold is not None:
+            rows, more = reader.with_gold(rows, gold)
+            notes += more
+        labelled, notes = _labelled(rows, notes)
+        encoded = encode(rows.votes, rows.labels, reader.declared(rows.votes), can_abstain=can_abstain)
+        codes = encoded.codes
+        if not labelled.all():
+            present = codes[labelled]
+            any_missing = bool((present == len(encoded.classes)).any())
+            encoded = Encoded(present, encoded.labels[labelled], encoded.classes, any_missing)
         ballots = Ballots.from_codes(encoded, classes is not None, can_abstain)
-        voters = columns.voter_names if table.named else None
         if validate:
-            ballots = checked(ballots, voters)
-    return VoteFile(ballots, voters, groups, name)
+            ballots = checked(ballots, rows.voters, notes)
+    parts = [labelled, ~labelled]
+    items = [None if rows.items is None else rows.items[part] for part in parts]
+    groups = None if rows.groups is None else rows.groups[labelled]
+    others = None if labelled.all() else codes[~labelled]
+    return VoteTable(ballots, rows.voters, name, items[0], groups, others, items[1])
+
+
+class NewVotes(NamedTuple):
+    """Votes alone: (rows, voters) places in the classes, their number where one is missing; and the items."""
+
+    codes: Codes
+    items: AnyArray | None
+    notes: tuple[str, ...] = ()
 
 
 def read_new_votes(
-    source: str | PathLike[str] | BinaryIO,
+    source: Any,
     classes: Sequence[Label],
-    n_voters: int,
-    voters: Sequence[str] | None = None,
+    layout: Layout,
     *,
-    ignore: Iterable[ColumnChoice] = (),
+    abstain: Iterable[Label] = (),
     header: bool = True,
     progress: Progress | None = None,
-) -> Codes:
+) -> NewVotes:
     """Read votes alone.
 
     Parameters
     ----------
-    source, ignore, header, progress
-        As for :func:`read_votes`. An npz file needs the array ``votes`` only.
+    source, abstain, header, progress
+        As for :func:`read_votes`. An npz file needs the array of votes only.
     classes : sequence of labels
         What voters may say.
-    n_voters : int
-        How many voters there must be.
-    voters : sequence of str, optional
-        Their names. A file with columns of these names is read by name, and its other columns are left out;
+    layout : Layout
+        A file with columns of the voters' names is read by name, and its other columns are left out;
         any other file must have one column a voter, in their order.
-
-    Returns
-    -------
-    codes : (rows, n_voters) whole numbers
-        Places of the votes in ``classes``; a missing vote is their number.
 
     Examples
     --------
     >>> import io
     >>> text = b"id,bob,ann\\n1,no,yes\\n2,yes,\\n"
-    >>> read_new_votes(io.BytesIO(text), ["no", "yes"], 2, ["ann", "bob"]).tolist()
+    >>> read_new_votes(io.BytesIO(text), ["no", "yes"], Layout(voters=("ann", "bob"))).codes.tolist()
     [[1, 0], [2, 1]]
     """
-    with open_table(source, header=header, progress=progress) as (table, name):
-        refuse_width(len(table.names), name)
-        names = [column.strip() for column in table.names]
-        dropped = find_columns(names, ignore, name)
-        chosen = [place for place in range(len(names)) if place not in dropped]
-        places = None if voters is None else places_of(voters, [names[place] for place in chosen])
-        if places is not None:
-            chosen = [chosen[place] for place in places]
-        if len(chosen) != n_voters:
-            raise ValueError(
-                f"{name} has {len(chosen)} columns for {n_voters} voters: leave out those that are none."
-            )
-        columns = Columns(tuple(names), None, None, tuple(chosen))
-        votes = _columns_of(table, columns, classes)[0]
-        return encode_votes(votes, np.asarray(_like(votes, classes)))
+    reader = Reader(replace(layout, needs_label=False), tuple(abstain), classes, header, progress)
+    with reader.opened(source) as (rows, _):
+        codes = encode_votes(rows.votes, np.asarray(reader.declared(rows.votes)))
+    return NewVotes(codes, rows.items, rows.notes)
 
 
-def _columns_of(
-    table: Table | Arrays, columns: Columns, classes: Sequence[Label] | None
-) -> tuple[Numbered | AnyArray, Any, npt.NDArray[np.str_] | None]:
-    """The votes, true labels and groups of a table."""
-    if isinstance(table, Table):
-        return NumberedRows(table, columns, classes).collected()
-    truth, groups = (
-        None if which is None else table.column(which) for which in (columns.label, columns.group)
-    )
-    return table.columns(columns.voters), truth, None if groups is None else groups.astype(str)
+def _labelled(rows: Rows, notes: list[str]) -> tuple[AnyArray, list[str]]:
+    """Which rows have a true label, and notes; the others get any, since they are split off afterwards."""
+    assert rows.labels is not None
+    numbers = rows.labels.numbers[:, 0]
+    known = numbers > 0
+    if not known.any():
+        raise ValueError("no row has a true label: nothing can be certified.")
+    if n_unknown := int((~known).sum()):
+        numbers[~known] = numbers[known][0]
+        has = "has" if n_unknown == 1 else "have"
+        notes = [
+            *notes,
+            f"{n_unknown} of {len(known)} rows {has} no true label: nothing is certified on them.",
+        ]
+    if rows.items is not None and (n_items := len(set(rows.items[known].tolist()))) < known.sum():
+        note = f"{int(known.sum())} rows are about {n_items} items. Rows of one item are not independent."
+        notes = [*notes, note]
+    return known, notes
 
 
-def _like(votes: Numbered | AnyArray, classes: Sequence[Label]) -> Sequence[Label]:
-    """The declared classes, as text if the votes are."""
-    if isinstance(votes, Numbered):
-        is_text = any(isinstance(value, str) for value in votes.values)
-    else:
-        is_text = votes.dtype.kind == "U"
-    return [str(label) for label in classes] if is_text else classes
-
-
-def pick(
-    table: Table | Arrays,
-    name: str,
-    label: ColumnChoice | None,
-    group: ColumnChoice | None = None,
-    ignore: Iterable[ColumnChoice] = (),
-) -> Columns:
-    """What is what in a table."""
-    if isinstance(table, Arrays) and table.others is not None:
-        return pick_arrays(table, label, group, ignore, name)
-    return pick_columns(table.names, label, group, ignore, name)
-
-
-@contextmanager
-def open_table(
-    source: str | PathLike[str] | BinaryIO, *, header: bool = True, progress: Progress | None = None
-) -> Iterator[tuple[Table | Arrays, str]]:
-    """Open a file, or a binary stream of csv text; give its table and its name, which all errors mention."""
-    path = Path(source) if isinstance(source, str | PathLike) else None
-    name = "standard input" if path is None else str(path)
-    try:
-        if path is None:
-            yield read_delimited(Source(name, source, None, header, progress)), name  # type: ignore[arg-type]
-        else:
-            read = _reader_of(path)
-            with path.open("rb") as stream:
-                yield read(Source(name, stream, path, header, progress)), name
-    except (ValueError, TypeError) as error:
-        if str(error).startswith(name):
-            raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name}: {error}") from None
-
-
-def _reader_of(path: Path) -> Callable[[Source], Table | Arrays]:
-    """What reads this kind of file, by its name; refuse what is not there or not known."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: give the name of a file in it.")
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}.")
-    suffix = path.suffix.lower()
-    if suffix in _PICKLES:
-        raise ValueError(
-            f"{path} is a pickle, which could run code when loaded and is never read. Save the votes as csv, "
-            "parquet or npz."
-        )
-    if suffix not in FORMATS:
-        raise ValueError(f"{path}: the name must end in {', '.join(FORMATS)} to say what kind of file it is.")
-    return FORMATS[suffix]
+def _several(given: Any) -> Iterable[Any]:
+    return [given] if isinstance(given, str | int | float) else given

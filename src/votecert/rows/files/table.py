@@ -7,6 +7,7 @@ column is what, labels, missing votes, groups, one byte a vote) is done here, fo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from votecert._types import AnyArray, Indices, IntArray, Label
+from votecert._types import AnyArray, Indices, IntArray
 from votecert.rows.files.columns import Columns
-from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary, kind_of
+from votecert.rows.vocabulary import MISSING, MOST_NAMES, Numbered, Vocabulary
 
 Progress = Callable[[int, int | None], None]
 
@@ -32,7 +33,9 @@ class Source:
     stream : binary file
         Its bytes.
     path : Path or None
-        Where it is; None for a stream.
+        Where it is; None for a stream, and for what has to be unpacked.
+    file : binary file or None
+        What lies on the disk, if the stream unpacks it.
     header : bool
         Whether text begins with the names of the columns.
     progress : callable or None
@@ -44,6 +47,16 @@ class Source:
     path: Path | None = None
     header: bool = True
     progress: Progress | None = None
+    file: BinaryIO | None = None
+
+    def advance(self, n_read: int) -> float | None:
+        """Tell the progress after so many bytes of the stream; return the share of the file, if known."""
+        size = None
+        if self.file is not None:
+            n_read, size = self.file.tell(), os.fstat(self.file.fileno()).st_size
+        if self.progress is not None:
+            self.progress(n_read, size)
+        return min(1.0, n_read / size) if size else None
 
 
 class Factor(NamedTuple):
@@ -67,6 +80,13 @@ class Block(NamedTuple):
 
     cells: Any
     share_read: float | None = None
+
+    def column(self, position: int) -> Any:
+        """A column by itself: its entries, Cells or a Factor."""
+        if not isinstance(self.cells, np.ndarray):
+            return self.cells[position]
+        values = [b"", *(bytes([code]) for code in range(1, 256))]
+        return Factor(values, self.cells[:, position].astype(np.intp))
 
 
 @dataclass(frozen=True)
@@ -121,6 +141,45 @@ class Arrays:
         return (self.others or {})[which] if isinstance(which, str) else self.array[:, which]
 
 
+class Rows(NamedTuple):
+    """Rows as they were read.
+
+    Attributes
+    ----------
+    votes : Numbered, or array
+        Rows x voters.
+    labels : Numbered or None
+        The true labels, missing where there is none.
+    voters : tuple of str or None
+        Names of the voters, if they have any.
+    groups, items : (m,) arrays of text, or None
+    notes : tuple of str
+        What was noticed while reading.
+    """
+
+    votes: Any
+    labels: Numbered | None
+    voters: tuple[str, ...] | None
+    groups: AnyArray | None = None
+    items: AnyArray | None = None
+    notes: tuple[str, ...] = ()
+
+
+def names_of(what: str) -> Vocabulary:
+    """A vocabulary for names of items or judges, of which there may be many; NA is a name."""
+    return Vocabulary(what, frozenset({""}), most=MOST_NAMES)
+
+
+def numbers_of(column: Any, vocabulary: Vocabulary) -> IntArray:
+    """Numbers of the entries of a column."""
+    if isinstance(column, Factor):  # only its different values pass through Python
+        used = np.flatnonzero(np.bincount(column.places + 1)[1:])
+        table = np.zeros(len(column.values) + 1, dtype=np.int64)  # the last one for what is missing
+        table[used] = vocabulary.number([column.values[place] for place in used.tolist()])
+        return table[column.places]
+    return vocabulary.number(column)
+
+
 class NumberedRows:
     """The cells of a table as numbers of their labels, and the labels.
 
@@ -129,74 +188,72 @@ class NumberedRows:
     table : Table
     columns : Columns
         What each column is.
-    classes : sequence of labels, optional
-        The declared classes.
+    vocabulary : Vocabulary
+        For votes and true labels.
     """
 
-    def __init__(self, table: Table, columns: Columns, classes: Sequence[Label] | None = None) -> None:
-        declared = set() if classes is None else {str(label) for label in classes}
-        self._table, self._columns, self._classes = table, columns, classes
-        self._vocabulary = Vocabulary("votes", MISSING - declared)
-        self._group_names = Vocabulary("groups", MISSING)
+    def __init__(self, table: Table, columns: Columns, vocabulary: Vocabulary) -> None:
+        self._table, self._columns, self._vocabulary = table, columns, vocabulary
+        self._names = {"group": Vocabulary("groups", MISSING), "item": names_of("items")}
         self._n_rows = 0
 
-    def blocks(self) -> Iterator[tuple[IntArray, IntArray | None, IntArray | None, float | None]]:
-        """Votes (rows x voters), true labels, groups, and the share of the file that has been read."""
+    def blocks(self, all_labelled: bool) -> Iterator[tuple[IntArray, dict[str, IntArray], float | None]]:
+        """Votes (rows x voters); labels, groups and items, as far as there are; the share read so far."""
         columns = self._columns
-        for cells, share_read in self._table.blocks(columns.used):
+        for block in self._table.blocks(columns.used):
             # Truth first: its labels then come first in messages about labels.
-            truth = self._one(cells, columns.label, self._vocabulary, "true label")
-            votes = self._numbers(cells, columns.voters, self._vocabulary)
-            groups = self._one(cells, columns.group, self._group_names, "group")
-            del cells  # or it would still be there while the next block is made
+            facts = {}
+            for what, position in (
+                ("label", columns.label),
+                ("group", columns.group),
+                ("item", columns.item),
+            ):
+                if isinstance(position, int):
+                    vocabulary = self._names.get(what, self._vocabulary)
+                    facts[what] = self._entries(block.column(position), position, vocabulary)
+                    if what != "label" or all_labelled:
+                        self._refuse_gap(facts[what], position, what)
+            votes = self._numbers(block.cells, columns.voters)
+            share_read = block.share_read
+            del block  # or its cells would still be there while the next block is made
             self._n_rows += len(votes)
-            yield votes, truth, groups, share_read
+            yield votes, facts, share_read
 
     def in_parts(self) -> Iterator[tuple[Numbered, Numbered]]:
         """Votes and true labels, block by block."""
-        for votes, truth, _, _ in self.blocks():
-            yield self._part(votes), self._part(truth)
+        for votes, facts, _ in self.blocks(all_labelled=True):
+            yield Numbered.of(self._vocabulary, votes), Numbered.of(self._vocabulary, facts["label"][:, None])
 
-    def collected(self) -> tuple[Numbered, Numbered, AnyArray | None]:
-        """Votes, true labels and groups of all rows."""
-        votes, truth = Numbered(self._vocabulary, len(self._columns.voters)), Numbered(self._vocabulary, 1)
-        groups = []
-        for some_votes, some_truth, some_groups, share_read in self.blocks():
-            votes.append(some_votes, share_read)
-            if some_truth is not None:
-                truth.append(some_truth, share_read)
-            if some_groups is not None:
-                groups.append(some_groups[:, 0])
+    def collected(self) -> Rows:
+        """All rows; those without a true label, too."""
+        votes, labels = Numbered(self._vocabulary, len(self._columns.voters)), Numbered(self._vocabulary, 1)
+        found: dict[str, list[IntArray]] = {}
+        for some, facts, share_read in self.blocks(all_labelled=False):
+            votes.append(some, share_read)
+            if "label" in facts:
+                labels.append(facts.pop("label")[:, None], share_read)
+            for what, numbers in facts.items():
+                found.setdefault(what, []).append(numbers)
         if not self._n_rows:
             raise ValueError("there are no rows: at least one is needed.")
-        if not self._table.typed:
-            kind = None if self._classes is None else kind_of(self._classes)
-            votes.values = truth.values = self._vocabulary.typed(kind)
-        names = np.array(["", *map(str, self._group_names.labels)])
-        return votes, truth, names[np.concatenate(groups)] if groups else None
+        joined = {what: np.concatenate(parts) for what, parts in found.items()}
+        names = {what: self._names[what].texts(joined[what]) for what in self._names if what in joined}
+        voters = self._columns.voter_names if self._table.named else None
+        known = labels if len(labels.numbers) else None
+        return Rows(votes, known, voters, names.get("group"), names.get("item"))
 
-    def _part(self, numbers: IntArray | None) -> Numbered:
-        assert numbers is not None
-        part = Numbered(self._vocabulary, numbers.shape[1])
-        part.append(numbers, 1.0)
-        return part
-
-    def _one(self, cells: Any, position: int | str | None, vocabulary: Vocabulary, what: str) -> Any:
-        """Numbers of one column without gaps, (rows, 1)."""
-        if not isinstance(position, int):
-            return None
-        numbers = self._numbers(cells, [position], vocabulary)
+    def _refuse_gap(self, numbers: IntArray, position: int, what: str) -> None:
         if not numbers.all():
+            what = "true label" if what == "label" else what
             raise ValueError(
                 f"row {self._n_rows + int(numbers.argmin()) + 1} (the header not counted) has no {what} in "
                 f"column {self._columns.names[position]!r}. Fill it in, or leave out the row."
             )
-        return numbers
 
-    def _numbers(self, cells: Any, positions: Sequence[int], vocabulary: Vocabulary) -> AnyArray:
+    def _numbers(self, cells: Any, positions: Sequence[int]) -> AnyArray:
         if isinstance(cells, np.ndarray):
-            return self._characters(cells, list(positions), vocabulary)
-        columns = (self._entries(cells[position], position, vocabulary) for position in positions)
+            return self._characters(cells, list(positions), self._vocabulary)
+        columns = (self._entries(cells[position], position, self._vocabulary) for position in positions)
         first = next(columns)
         numbers = np.empty((len(first), len(positions)), dtype=np.uint16)
         numbers[:, 0] = first
@@ -206,9 +263,7 @@ class NumberedRows:
 
     def _entries(self, column: Any, position: int, vocabulary: Vocabulary) -> AnyArray:
         vocabulary.where = f"column {self._columns.names[position]!r}"
-        if isinstance(column, Factor):  # only its different values pass through Python
-            return np.append(vocabulary.number(column.values), 0)[column.places]
-        return vocabulary.number(column)
+        return numbers_of(column, vocabulary)
 
     def _characters(self, cells: AnyArray, positions: list[int], vocabulary: Vocabulary) -> AnyArray:
         """Numbers of cells that are single characters; the character 0 is an empty cell."""

@@ -1,4 +1,4 @@
-"""How many labelled rows a target certificate takes.
+"""How many labelled rows a target certificate takes, if their number is fixed in advance.
 
 Symbols: m rows, k errors among them, e the expected error of the vote, R the target, d voters.
 """
@@ -82,11 +82,7 @@ def rows_needed(
     True
     """
     _check_plan(expected_error, n_voters, delta, n_classes, vote, assurance)
-    if not expected_error < target_risk < 1:
-        raise ValueError(
-            f"The target risk, {target_risk!r}, must lie above the expected error, {expected_error!r}, and "
-            "below 1: no number of rows certifies less than the true error."
-        )
+    check_target(target_risk, expected_error)
     level = math.log(delta) - _vote_cost(vote, n_voters, n_classes, fitted_list)
 
     def rows_for(errors: int) -> int:
@@ -136,6 +132,15 @@ def certificate_curve(
     errors = _typical_errors(amounts, expected_error, assurance)
     level = math.log(delta) - _vote_cost(vote, n_voters, n_classes, fitted_list)
     return np.asarray(clopper_pearson_upper(errors, amounts, level))
+
+
+def check_target(target_risk: float, expected_error: float) -> None:
+    """Refuse a target that no number of rows reaches."""
+    if not 0 <= expected_error < target_risk < 1:
+        raise ValueError(
+            f"The target risk, {target_risk!r}, must lie above the expected error, {expected_error!r}, and "
+            "below 1: no number of rows certifies less than the true error."
+        )
 
 
 def _typical_errors(

@@ -1,0 +1,155 @@
+"""``triage``: from votes and labels to what the vote may decide alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from votecert.certificate.make import fallback_index
+from votecert.certificate.triage.leads import Leads, Ready, scale_of, vote_of
+from votecert.certificate.triage.record import Triage
+from votecert.certificate.triage.rules import (
+    OperatingPoint,
+    coverage,
+    curve_risks,
+    passing,
+    points,
+    selected,
+)
+from votecert.numerics.arithmetic import OUTWARD
+from votecert.rows.predictor import scaled_votes
+from votecert.rows.read import Rows, Weights, check_delta, read_rows, read_weights, voter_names
+from votecert.rows.split import SPLIT
+
+
+def triage(
+    votes: Any = None,
+    y: Any = None,
+    *,
+    max_risk: float = 0.05,
+    weights: Weights = "learn",
+    fixed_in_advance: bool = False,
+    delta: float = 0.05,
+    thresholds: Iterable[float] | None = None,
+    classes: Any = None,
+    can_abstain: bool | None = None,
+    fallback: Any = None,
+    scores: Any = None,
+    voters: Iterable[str] | None = None,
+    split: float = SPLIT,
+    random_state: int = 0,
+) -> Triage:
+    """Find what a vote may decide alone: it answers where its winner leads clearly, and hands over the rest.
+
+    Parameters
+    ----------
+    votes, y, delta, classes, can_abstain, fallback, scores, voters
+        As for :func:`votecert.certify`. A row on which nobody votes is handed over, unless there is a
+        fallback.
+    max_risk : float, default=0.05
+        The error that is allowed among the rows that the vote answers, fixed before the rows are seen.
+    weights : "learn", "uniform", (d,) array or dict, default="learn"
+        "learn" fits the vote, and the thresholds, on a part of the rows; the others certify. "uniform" is the
+        plain vote, which all rows certify. An array must have been fixed without looking at these rows, and
+        needs ``fixed_in_advance=True``.
+    thresholds : numbers from 0 to 1, optional
+        Leads to try, in shares of all votes, fixed without looking at these rows. By default all leads that
+        there can be, or fifty; for learned votes, leads on the fitting rows.
+    split : float, default=0.25
+        Share of the rows that a learned vote is fitted on.
+    random_state : int, default=0
+        Seed of the split. To be chosen once: trying several until much is answered voids the guarantee.
+
+    Returns
+    -------
+    Triage
+        With probability 1 - delta all of it holds together: among new rows that are answered at most
+        ``risk = max_risk`` are wrong, at least ``coverage`` are answered, and ``curve`` limits the error
+        at other thresholds. ``threshold`` is None when nothing can be answered; ``reason`` says why.
+
+    See Also
+    --------
+    certify : a limit on the error of all answers.
+
+    Notes
+    -----
+    See :mod:`votecert.certificate.triage.rules` for what is computed, and why it holds.
+
+    Examples
+    --------
+    >>> import numpy as np, votecert as vc
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> votes = np.where(rng.random((1000, 5)) < 0.8, y[:, None], 1 - y[:, None])
+    >>> found = vc.triage(votes, y, max_risk=0.03, weights="uniform")
+    >>> found.threshold, round(found.coverage, 2)
+    (0.6, 0.7)
+    >>> found.decide([[0, 0, 0, 0, 1], [0, 1, 0, 1, 1]]).tolist()
+    [0, None]
+    """
+    check_delta(delta)
+    if not 0 < max_risk < 1:
+        raise ValueError(f"max_risk must be between 0 and 1, both excluded, not {max_risk!r}.")
+    rows = read_rows(votes, y, scores, classes, can_abstain, {"split": split, "random_state": random_state})
+    names = voter_names(votes, voters, rows.n_voters)
+    theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
+    if origin == "given":
+        raise ValueError(
+            "Triage with an array of weights is only valid if they were fixed without looking at these rows: "
+            "say so with fixed_in_advance=True, or learn them with weights='learn'."
+        )
+    place = fallback_index(fallback, rows)
+    if theta is not None:
+        ready = Ready.at(vote_of(rows, scaled_votes(theta), place), rows, thresholds)
+    else:
+        ready = Ready.learned(rows, place, thresholds, split, random_state, max_risk, delta)
+    return made(
+        ready,
+        rows,
+        max_risk=float(max_risk),
+        delta=float(delta),
+        origin=origin,
+        split=float(split) if theta is None else 0.0,
+        seed=int(random_state) if theta is None else 0,
+        voters=names,
+    )
+
+
+def made(ready: Ready, rows: Rows, *, max_risk: float, delta: float, **others: Any) -> Triage:
+    """Count, test, and write down what holds."""
+    vote = ready.vote
+    counts = Leads.of(vote, ready.rows).counts(ready.rows.n_rows, ready.cuts, ready.starts)
+    risks = curve_risks(OUTWARD, counts, delta)
+    place = selected(counts, max_risk, risks, passing(OUTWARD, counts, max_risk, delta))
+    scale = scale_of(vote)
+
+    def least(place: int) -> float:
+        return max(0.0, float(coverage(OUTWARD, counts, place, delta)) - 1e-15)
+
+    curve = tuple(
+        OperatingPoint(ready.cuts[at] / scale, float(risk), least(at), counts.answered[at], counts.errors[at])
+        for at, risk in zip(points(len(ready.cuts)), risks, strict=True)
+    )
+    return Triage(
+        max_risk=max_risk,
+        delta=delta,
+        threshold=None if place is None else ready.cuts[place] / scale,
+        coverage=0.0 if place is None else least(place),
+        curve=curve,
+        votes=vote.votes,
+        offsets=vote.offsets,
+        table=vote.table,
+        classes=vote.classes,
+        kind=vote.kind,
+        fallback=vote.fallback,
+        cuts=ready.cuts,
+        starts=ready.starts,
+        answered=tuple(counts.answered),
+        errors=tuple(counts.errors),
+        n_rows=ready.rows.n_rows,
+        n_fitted=ready.n_fitted,
+        n_outputs=rows.n_outputs,
+        classes_declared=rows.classes_declared,
+        abstention_declared=rows.abstention_declared,
+        **others,
+    )

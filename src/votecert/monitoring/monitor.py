@@ -1,0 +1,349 @@
+"""The monitor: labelled rows go in as they come, and it may be looked at as often as one likes."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from votecert.certificate import Certificate, CertificateTable
+from votecert.monitoring import words
+from votecert.monitoring.memory import Memory, digest_of
+from votecert.monitoring.streams import Alarm, Stream
+from votecert.monitoring.watched import Watched
+from votecert.numerics.sequential import UNITS, always_valid_limits
+
+MOST_LOOKS = 500
+"""So many looks are kept; then every second of the older ones is dropped."""
+
+NOTICED = 20
+"""Fewer rows without names may well be the same as others by chance."""
+
+
+class Seen(NamedTuple):
+    """What a stream had seen at a look: rows, whole and rounded losses in parts of 1024, log evidence."""
+
+    rows: int
+    total: int
+    rounded: int
+    log_evidence: float
+
+    @property
+    def mean(self) -> float:
+        """Mean loss; there must have been one."""
+        return self.total / UNITS / self.rows
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Limits that cover a constant mean at all times."""
+        low, high = always_valid_limits(
+            self.total / UNITS, (self.total + self.rounded) / UNITS, self.rows, alpha
+        )
+        return float(low), float(high)
+
+
+class Look(NamedTuple):
+    """The monitor after an update: rows in all, the time, and what each stream had seen."""
+
+    rows: int
+    when: str
+    streams: tuple[Seen, ...]
+
+    def seen(self, monitor: Monitor, name: str) -> Seen:
+        """What the stream of this name had seen."""
+        return self.streams[[one.name for one in monitor.streams].index(name)]
+
+
+class Monitor:
+    r"""Watch a certified vote in use.
+
+    Labelled rows are fed as they come, in batches of any size. The alarm says that the error is above the
+    certified risk. However often one looks, and for however long, the chance of a false alarm is at most
+    ``alpha`` in all.
+
+    Parameters
+    ----------
+    certificate : Certificate or CertificateTable
+        What was certified; a table of groups shares alpha over its groups.
+    alpha : float, default=0.01
+        Chance of a false alarm, over all time.
+
+    Attributes
+    ----------
+    streams : tuple of Stream
+        One for each limit: its counts, its evidence, its alarm.
+    rows, updates : int
+        Rows and batches that were fed.
+    history : list of Look
+        The monitor after each update: at most 500 of them, the older ones thinned out.
+
+    Notes
+    -----
+    With :math:`X_s` one for an error on row s and zero otherwise, r the certified risk, bets :math:`l_j` with
+    shares :math:`w_j` that follow from r alone, and shares :math:`v_u` of the updates, the evidence is
+
+    .. math:: E_t = \sum_j w_j\sum_u v_u\prod_{s\text{ fed since update }u}\big(1 + l_j(X_s - r)/r\big)
+              + \sum_{\text{later }u}v_u.
+
+    As long as, *given everything fed before, the next row errs with chance at most r*, this is a non-negative
+    supermartingale that starts at one, and by Ville's inequality it ever reaches 1/alpha with probability at
+    most alpha. A bet is a likelihood ratio of an error above r to r; one that starts with a later update has
+    lost nothing in the good time before. :mod:`votecert.numerics.sequential` has the shares and the proof.
+
+    That condition is more than a fair sample: which rows get a label, and when they are fed, must not depend
+    on whether the vote was right. :attr:`assumptions` says what to see to.
+
+    A second monitor beside the first, or a new one after an alarm, spends an alpha of its own.
+
+    References
+    ----------
+    J. Ville, Etude critique de la notion de collectif, 1939. H. Robbins, Statistical methods related to the
+    law of the iterated logarithm, Annals of Mathematical Statistics 41, 1970.
+
+    Examples
+    --------
+    >>> import numpy as np, votecert as vc
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=3000)
+    >>> votes = np.where(rng.random((3000, 5)) < 0.8, y[:, None], 1 - y[:, None])
+    >>> monitor = vc.Monitor(vc.certify(votes[:1000], y[:1000], weights="uniform"))
+    >>> monitor.update(votes[1000:2000], y[1000:2000]).alarm
+    False
+    >>> monitor.update(votes[2000:], 1 - y[2000:]).alarm  # the world has changed
+    True
+    """
+
+    def __init__(self, certificate: Certificate | CertificateTable, alpha: float = 0.01) -> None:
+        if not isinstance(alpha, int | float | np.number) or isinstance(alpha, bool):
+            raise TypeError(f"alpha must be a number, not {type(alpha).__name__}.")
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, both excluded, not {alpha!r}; 0.01 is usual.")
+        self._watched = Watched.of(certificate)
+        self.alpha = float(alpha)
+        self.streams = self._watched.streams(self.alpha)
+        self.rows = self.updates = 0
+        self.history: list[Look] = []
+        self._memory = Memory()
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """What is watched."""
+        return self._watched.certificates
+
+    def update(
+        self,
+        votes: Any = None,
+        y: Any = None,
+        *,
+        predictions: Any = None,
+        groups: Any = None,
+        items: Sequence[Any] | None = None,
+        skip_seen: bool = False,
+        batch: str | None = None,
+        when: Any = None,
+    ) -> Self:
+        """Feed labelled rows. If anything is wrong with them nothing is fed.
+
+        Parameters
+        ----------
+        votes : (rows, d) labels, (rows, d, c) scores of a soft vote, or Ballots
+            Of the same voters in the same order; columns of a table are found by name.
+        y : (rows,) labels
+            The true labels.
+        predictions : (rows,) labels, optional
+            What the vote said, in place of ``votes``. A missing one is an error, as in the certificate.
+        groups : (rows,) labels or "class", optional
+            For certificates by group: to which one each row belongs.
+        items : sequence, optional
+            A name for each row. Rows that were fed before are noticed by it: the last 100 000 items are
+            remembered.
+        skip_seen : bool, default=False
+            Leave out the items that were fed before, instead of refusing the batch: for a file that grows.
+        batch : str, optional
+            A name for the batch, such as the date: one of the same name is refused. By default a digest of
+            the rows, if they have no names and are at least 20.
+        when : optional
+            The time of the update, for the record; now by default.
+
+        Returns
+        -------
+        Monitor
+            Itself.
+        """
+        if y is not None and len(y) == 0:
+            return self
+        answers, labels = self._watched.outcomes(votes, y, predictions)
+        named = self._watched.groups(groups, labels)
+        kept = self._new_rows(items, len(labels), skip_seen)
+        batch = self._new_batch(batch, items, answers, labels, named)
+        n_new = int(kept.sum())
+        if n_new == 0:
+            return self
+        losses = self._watched.losses((answers != labels)[kept], None if named is None else named[kept])
+        rows, time = self.rows + n_new, _time(when)
+        streams = tuple(stream.fed(losses[stream.name], rows, time) for stream in self.streams)
+        # nothing can fail from here on
+        self.streams, self.rows, self.updates = streams, rows, self.updates + 1
+        new_items = () if items is None else [item for item, new in zip(items, kept, strict=True) if new]
+        self._memory.add(new_items, batch)
+        self._look(time)
+        return self
+
+    def _new_rows(self, items: Sequence[Any] | None, n_rows: int, skip_seen: bool) -> npt.NDArray[np.bool_]:
+        """Which rows were not fed before."""
+        if items is None:
+            if skip_seen:
+                raise TypeError("skip_seen=True needs items=, a name for each row.")
+            return np.ones(n_rows, dtype=bool)
+        names = [str(item) for item in items]
+        if len(names) != n_rows:
+            raise ValueError(f"items must have one name a row, {n_rows} in all, but there are {len(names)}.")
+        if len(set(names)) < len(names):
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            raise ValueError(f"The item {twice!r} is there twice: each row may be fed once.")
+        if skip_seen and self._memory.forgotten:
+            raise ValueError(
+                f"The first {self._memory.forgotten} items are no longer remembered, so they cannot be "
+                "skipped: give the new rows only."
+            )
+        seen = self._memory.seen(names)
+        if seen.any() and not skip_seen:
+            first = names[int(seen.argmax())]
+            raise ValueError(
+                f"Of {words.amount(len(names), 'row')} {int(seen.sum())} were fed before, for example the "
+                f"item {first!r}: give new rows only, or skip those with skip_seen=True. Nothing was fed."
+            )
+        return ~seen
+
+    def _new_batch(self, batch: str | None, items: Any, *rows: Any) -> str | None:
+        """The name of the batch, if it has one; refused if there was one of that name."""
+        if batch is None:
+            if items is not None or len(rows[0]) < NOTICED:
+                return None
+            batch = digest_of(*rows)
+        else:
+            batch = str(batch)
+            if not 0 < len(batch) <= 100:
+                raise ValueError("batch must be a short text, of at most 100 characters.")
+        if self._memory.had(batch):
+            raise ValueError(
+                "The same batch of rows was fed before. Nothing was fed. If these are other rows that only "
+                "look the same, name them with items=, or give the batch a name of its own with batch=."
+            )
+        return batch
+
+    def _look(self, when: str) -> None:
+        if len(self.history) >= MOST_LOOKS:
+            self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
+        self.history.append(Look(self.rows, when, self._seen()))
+
+    def _seen(self) -> tuple[Seen, ...]:
+        return tuple(
+            Seen(one.rows, round(one.total * UNITS), one.rounded, round(one.log_evidence, 4))
+            for one in self.streams
+        )
+
+    @property
+    def worst(self) -> Stream:
+        """The stream with most evidence against its limit, for its share of alpha."""
+
+        def key(one: Stream) -> tuple[bool, float]:
+            return one.rows > 0, one.log_evidence + math.log(one.alpha) if one.alpha else -math.inf
+
+        return max(self.streams, key=key)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the error was ever found above its limit; once it was, that stays."""
+        return any(stream.alarm is not None for stream in self.streams)
+
+    @property
+    def first_alarm(self) -> Alarm | None:
+        """When the alarm was raised first."""
+        alarms = [stream.alarm for stream in self.streams if stream.alarm is not None]
+        return min(alarms, key=lambda alarm: alarm.rows, default=None)
+
+    @property
+    def evidence(self) -> float:
+        """The e-value against the limits, rounded down: the alarm is raised when it reaches 1/alpha.
+
+        With several limits, that of the :attr:`worst` one, times its share of alpha.
+        """
+        worst = self.worst
+        return worst.evidence * (worst.alpha / self.alpha if len(self.streams) > 1 else 1.0)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Limits of the error that hold at all times together with probability 1 - alpha, if it is constant.
+
+        That alpha is one of their own. With several limits, those of the :attr:`worst` stream.
+        """
+        return self.worst.interval(self.alpha)
+
+    @property
+    def statement(self) -> str:
+        """What the monitor says, in words."""
+        return words.statement(self)
+
+    @property
+    def evidence_in_words(self) -> str:
+        """What the evidence means."""
+        return words.evidence(self)
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What must be true for the alarm to mean what it says."""
+        return words.assumptions(self)
+
+    @property
+    def delta(self) -> float | None:
+        """Chance that a certificate was wrong from the start; None if one is no guarantee."""
+        return self._watched.delta
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw error, interval and certified risk over time; needs the extra ``votecert[plots]``."""
+        from votecert.display.monitoring import MonitorDisplay
+
+        return MonitorDisplay.from_monitor(self).plot(ax)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """A page to look at, complete in itself; needs the extra ``votecert[cli]``."""
+        from votecert.report import monitor_page
+
+        return monitor_page(self, path, title=title)
+
+    def to_json(self) -> str:
+        """The state as JSON text: the certificates, a few counts, and a bounded history."""
+        from votecert.monitoring.state import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str, certificate: Certificate | CertificateTable | None = None) -> Self:
+        """Go on where :meth:`to_json` left off.
+
+        Parameters
+        ----------
+        text : str
+        certificate : Certificate or CertificateTable, optional
+            What the state must be about; one of another certificate is refused.
+        """
+        from votecert.monitoring.state import from_json
+
+        return from_json(cls, text, certificate)
+
+    def __repr__(self) -> str:
+        mark = "ALARM" if self.alarm else "no alarm"
+        return f"Monitor({mark}, rows={self.rows:,}, evidence={self.evidence:.3g}, alpha={self.alpha:g})"
+
+
+def _time(when: Any) -> str:
+    """A time as text."""
+    text = datetime.now(UTC).isoformat(timespec="seconds") if when is None else str(when)
+    if len(text) > 40:
+        raise ValueError("when must be a time, or a text of at most 40 characters.")
+    return text

@@ -1,0 +1,102 @@
+"""What a monitor says in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from votecert.certificate.text import amount, chance, percent, share
+
+if TYPE_CHECKING:
+    from votecert.monitoring.monitor import Monitor
+    from votecert.monitoring.streams import Stream
+
+__all__ = ["amount", "assumptions", "evidence", "line", "statement", "times"]
+
+
+def line(monitor: Monitor) -> str:
+    """One line: alarm or not, rows, error, interval, limit and evidence.
+
+    With several limits, of the one with most evidence against it.
+    """
+    worst = monitor.worst
+    mark = "ALARM" if monitor.alarm else "no alarm"
+    where = f", group {worst.name}" if len(monitor.streams) > 1 else ""
+    if worst.mean is None:
+        return f"{mark}: no rows yet{where}, limit {percent(worst.limit)}"
+    low, high = worst.interval(monitor.alpha)
+    return (
+        f"{mark}{where}: {share(worst.mean)} of {amount(worst.rows, 'row')} wrong "
+        f"({share(low)} to {percent(high)}), limit {percent(worst.limit)}, evidence {times(worst.evidence)} "
+        f"of {1 / worst.alpha:.4g}"
+    )
+
+
+def evidence(monitor: Monitor) -> str:
+    """What the evidence means."""
+    worst = monitor.worst
+    bound = percent(worst.limit)
+    if worst.evidence < 1:
+        return f"So far the errors speak for an error of at most {bound} rather than for a larger one."
+    return (
+        f"These errors are {times(worst.evidence)} times more likely if the error is, or has become, larger "
+        f"than {bound} than if it is just that. By chance, evidence ever gets so large in at most "
+        f"{chance(max(1e-6, 1 / worst.evidence))} of all cases."
+    )
+
+
+def statement(monitor: Monitor) -> str:
+    """What the monitor says, and how sure that is."""
+    found = [stream for stream in monitor.streams if stream.alarm is not None]
+    if not found:
+        return (
+            f"No alarm after {amount(monitor.rows, 'row')}: nothing shows that the error is above what was "
+            f"certified. That does not prove that it is below. {evidence(monitor)}"
+        )
+    first = monitor.first_alarm
+    assert first is not None
+    at = f"ALARM, raised after {amount(first.rows, 'row')} ({first.when}): {_above(monitor, found)}."
+    false = (
+        f"Such an alarm is false with probability at most {chance(monitor.alpha)}, however often one looked."
+    )
+    delta = monitor.delta
+    if delta is None:
+        return f"{at} {false} The limit itself was no guarantee."
+    both = min(1.0, (delta + monitor.alpha) * (1 - 1e-12))
+    return (
+        f"{at} {false} That something has changed since the certificate was made is wrong with "
+        f"probability at most {chance(both)}: the certificate may have been wrong from the start (delta "
+        f"{chance(delta)}), too."
+    )
+
+
+def _above(monitor: Monitor, found: list[Stream]) -> str:
+    if len(monitor.streams) == 1:
+        return f"the error is, or was for a time, above the certified {percent(found[0].limit)}"
+    listed = ", ".join(f"{stream.name} ({percent(stream.limit)})" for stream in found)
+    return f"the error is, or was for a time, above what was certified for {listed}"
+
+
+def assumptions(monitor: Monitor) -> list[str]:
+    """What must be true for the alarm to mean what it says."""
+    return [
+        "The rows are not those that the certificate was made from.",
+        "Whether a row gets a true label, and when it is fed, does not depend on whether the vote was right.",
+        "Each row is fed once, with the label it had then: corrections that come later are not fed again.",
+        "Given the rows before, the next one errs with no larger chance than the limit: rows that come in "
+        "clusters, such as many of one patient or copies of one case, are more alike than that.",
+        "There is one monitor: each further one, or a new start after an alarm, has an alpha of its own.",
+    ]
+
+
+def times(number: float) -> str:
+    """An e-value that people can read.
+
+    Examples
+    --------
+    >>> times(0.0413), times(36.92), times(4711.3), times(3e9)
+    ('0.0413', '36.9', '4,711', 'over a million')
+    """
+    if number >= 1e6:
+        return "over a million"
+    return f"{number:.3g}" if number < 1000 else f"{math.floor(number):,}"

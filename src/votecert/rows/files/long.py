@@ -1,0 +1,188 @@
+"""Long tables, one line a vote: collected line by line, and made wide in the end.
+
+Memory is eight bytes a vote while they are read, some 300 bytes an item, and then one byte for every item and
+judge. Nothing depends on the order of the lines but that of the items, which is the one of appearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from votecert._types import AnyArray, IntArray
+from votecert.rows.files.arrays import memory_limit
+from votecert.rows.files.columns import Layout, find_column, listed
+from votecert.rows.files.table import Rows, Table, names_of, numbers_of
+from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary
+
+
+class LongVotes:
+    """Votes as they come, from one table or several.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        For votes and true labels.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary, self._groups = vocabulary, Vocabulary("groups", MISSING)
+        self._items, self._judges = names_of("items"), names_of("judges")
+        self._parts: list[tuple[AnyArray, AnyArray, AnyArray]] = []
+        self._facts = {
+            "true label": OneAnItem("true label", vocabulary, self._items),
+            "group": OneAnItem("group", self._groups, self._items),
+        }
+        self.n_lines = 0
+
+    def read(self, table: Table, layout: Layout, source: str, judge: str | None = None) -> None:
+        """Add the lines of a table; in a file of one judge there is no column that names it."""
+        roles = {"item": layout.item, "judge": layout.judge, "vote": layout.vote}
+        if judge is not None:
+            del roles["judge"]
+        if missing := [f"{role}=" for role, column in roles.items() if column is None]:
+            raise ValueError(
+                f"{source}: a table with one line a vote needs {', '.join(f'{role}=' for role in roles)}; "
+                f"{' and '.join(missing)} is missing. Its columns are {listed(table.names)}."
+            )
+        layout.refuse_unlabelled(table.names, source)
+        roles |= {"true label": layout.label if layout.needs_label else None, "group": layout.group}
+        names = [name.strip() for name in table.names]
+        places = {
+            role: find_column(names, column, source) for role, column in roles.items() if column is not None
+        }
+        _refuse_twice(places, names)
+        for block in table.blocks(sorted(set(places.values()))):
+            self.add({role: block.column(place) for role, place in places.items()}, places, names, judge)
+
+    def add(
+        self, columns: dict[str, Any], places: dict[str, int], names: Sequence[str], judge: str | None
+    ) -> None:
+        """Add some lines."""
+        vocabularies = {"item": self._items, "judge": self._judges, "vote": self._vocabulary}
+        vocabularies |= {"true label": self._vocabulary, "group": self._groups}
+        numbers = {}
+        for role in ("true label", "item", "judge", "vote", "group"):  # truth first in messages about labels
+            if role in columns:
+                vocabularies[role].where = f"column {names[places[role]]!r}"
+                numbers[role] = numbers_of(columns[role], vocabularies[role])
+        items = numbers["item"]
+        judges = numbers.get("judge", np.broadcast_to(self._judges[judge] if judge else 0, items.shape))
+        for role, found in (("item", items), ("judge", judges)):
+            if not found.all():
+                line = self.n_lines + int(found.argmin()) + 1
+                raise ValueError(f"line {line} (the header not counted) has no {role}. Fill it in.")
+        for what, fact in self._facts.items():
+            if what in numbers:
+                fact.add(items, numbers[what])
+        cast = numbers["vote"] > 0
+        small = np.uint16 if len(self._judges.labels) < 1 << 16 else np.uint32
+        self._parts.append(
+            (
+                items[cast].astype(np.uint32),
+                judges[cast].astype(small),
+                numbers["vote"][cast].astype(np.uint16),
+            )
+        )
+        self.n_lines += len(items)
+
+    def wide(self, voters: tuple[str, ...] | None = None, in_order: bool = False) -> Rows:
+        """One row an item, one column a judge.
+
+        Parameters
+        ----------
+        voters : tuple of str, optional
+            The judges in this order, and no others; by default all of them, sorted by name.
+        in_order : bool, default=False
+            Keep the judges in the order of their appearance.
+        """
+        names = [str(name) for name in self._judges.labels]
+        n_items = len(self._items.labels)
+        if not n_items:
+            raise ValueError("there are no votes: at least one is needed.")
+        if voters is None:
+            voters = tuple(dict.fromkeys(names) if in_order else sorted(set(names)))
+        elif not set(voters) & set(names):
+            raise ValueError(f"none of the voters is there; the judges are {listed(names)}.")
+        absent = [name for name in voters if name not in set(names)]
+        notes = [f"{listed(absent)} cast no vote here."] if absent else []
+        if n_items * len(voters) > memory_limit():
+            raise ValueError(
+                f"{n_items} items x {len(voters)} judges take more than half of this machine's memory."
+            )
+        place = {name: position for position, name in enumerate(voters)}
+        numbers = self._scattered(np.array([place.get(name, -1) for name in ["", *names]]), len(voters))
+        numbers_of_all = np.arange(1, n_items + 1)
+        labels, groups = (fact.of_items(n_items) for fact in self._facts.values())
+        if groups is not None and not groups.all():
+            item = self._items.labels[int(groups.argmin())]
+            raise ValueError(f"the item {item!r} has no group. Fill it in, or leave out the item.")
+        return Rows(
+            Numbered.of(self._vocabulary, numbers),
+            None if labels is None else Numbered.of(self._vocabulary, labels[:, None]),
+            voters,
+            None if groups is None else self._groups.texts(groups),
+            self._items.texts(numbers_of_all),
+            tuple(notes),
+        )
+
+    def _scattered(self, place_of_judge: IntArray, n_voters: int) -> AnyArray:
+        """The votes as numbers, items x judges, 0 where there is none."""
+        few = len(self._vocabulary.labels) < 1 << 8
+        table = np.zeros((len(self._items.labels), n_voters), dtype=np.uint8 if few else np.uint16)
+        flat = table.reshape(-1)
+        for items, judges, votes in self._parts:
+            columns = place_of_judge[judges]
+            wanted = slice(None) if (place_of_judge[1:] >= 0).all() else columns >= 0
+            cells = (items[wanted].astype(np.int64) - 1) * n_voters + columns[wanted]
+            before = flat[cells]
+            flat[cells] = votes[wanted]
+            wrong = ((before != 0) & (before != votes[wanted])) | (flat[cells] != votes[wanted])
+            if wrong.any():
+                first = int(np.flatnonzero(wrong)[0])
+                self._refuse_second_vote(items[wanted][first], judges[wanted][first])
+        return table
+
+    def _refuse_second_vote(self, item: int, judge: int) -> None:
+        raise ValueError(
+            f"the judge {self._judges.labels[judge - 1]!r} has two different votes on the item "
+            f"{self._items.labels[item - 1]!r}. Leave out one of them; if judges were asked several times, "
+            "name each round in the column of judges."
+        )
+
+
+class OneAnItem:
+    """Something that an item has one of, however many lines say it."""
+
+    def __init__(self, what: str, vocabulary: Vocabulary, items: Vocabulary) -> None:
+        self._what, self._vocabulary, self._items = what, vocabulary, items
+        self._known: IntArray | None = None
+
+    def add(self, items: IntArray, numbers: IntArray) -> None:
+        """Take in what some lines say; 0 is nothing."""
+        known = np.zeros(0, dtype=np.int64) if self._known is None else self._known
+        if len(known) <= len(self._items.labels):
+            known = np.append(known, np.zeros(len(self._items.labels) + 1, dtype=np.int64))  # doubles
+        said = numbers > 0
+        items, numbers = items[said], numbers[said]
+        before = known[items]
+        known[items] = numbers
+        wrong = ((before != 0) & (before != numbers)) | (known[items] != numbers)
+        if wrong.any():
+            item = int(items[int(wrong.argmax())])
+            raise ValueError(f"the item {self._items.labels[item - 1]!r} has two different {self._what}s.")
+        self._known = known
+
+    def of_items(self, n_items: int) -> IntArray | None:
+        """The number of each item; None if nobody said anything."""
+        return None if self._known is None else self._known[1 : n_items + 1]
+
+
+def _refuse_twice(places: dict[str, int], names: Sequence[str]) -> None:
+    """The item, the judge, the vote and the label are different columns."""
+    roles = {place: role for role, place in places.items() if role != "group"}
+    for role, place in places.items():
+        if role != "group" and roles[place] != role:
+            raise ValueError(f"the column {names[place]!r} is named as {role} and as {roles[place]}.")
