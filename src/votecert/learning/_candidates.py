@@ -35,6 +35,9 @@ MOST_UNLABELLED = 1 << 24
 SIMPLE_DOUBT = 2.0
 """Nats against kinds that take voters for independent, or for alike: they fit the worse, the more rows."""
 
+UNLABELLED_DOUBT = -4.0
+"""Nats against kinds that were fitted without labels, on rows that are usually many: they have a start."""
+
 _SHARED_RECORD = 8.0  # rows of the common record that each voter's record starts with
 
 
@@ -103,7 +106,7 @@ def unlabelled_candidates(
         table = np.zeros((*answers.values.shape[1:], c))
         table[:, :c] = own
         totals = answers.totals(table[None]) + offsets
-        yield Candidate(name, np.repeat(totals, n_weightings, axis=1), table, offsets)
+        yield Candidate(name, np.repeat(totals, n_weightings, axis=1), table, offsets, UNLABELLED_DOUBT)
 
 
 def _plain_weights(answers: Answers, weights: Floats) -> Iterator[Candidate]:

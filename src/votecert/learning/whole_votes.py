@@ -110,7 +110,7 @@ class WholeVotes(Learner):
         """Whether there are other rows with labels."""
         if isinstance(self.prior_votes, Ballots | Scores):
             return True
-        return self.prior_y is not None and not is_missing(self.prior_y).all()
+        return self.prior_y is not None and (not len(self.prior_y) or not is_missing(self.prior_y).all())
 
     @classmethod
     def learns(cls, bound: Bound) -> bool:
@@ -173,19 +173,17 @@ class WholeVotes(Learner):
         other, soft = self.prior_votes, isinstance(rows, Scores)
         if other is None:
             return None, None
-        read = Scores.from_scores if soft else Ballots.from_votes
-        classes = rows.classes.tolist()
-        unlabelled = None
+        classes, unlabelled = rows.classes.tolist(), None
         if not isinstance(other, Ballots | Scores):
-            missing = is_missing([None] * n_rows_of(other) if self.prior_y is None else self.prior_y)
             try:
-                if missing.any():
+                other, labels, others = _by_label(other, self.prior_y)
+                if others is not None:
                     if soft:
                         raise ValueError("scores need labels; rows without are for votes.")
-                    blank = [classes[0]] * int(missing.sum())
-                    unlabelled = Ballots.from_votes(take_rows(other, missing), blank, classes=classes)
-                labels = None if missing.all() else take_rows(self.prior_y, ~missing)
-                other = None if labels is None else read(take_rows(other, ~missing), labels, classes=classes)
+                    unlabelled = Ballots.from_votes(others, [classes[0]] * n_rows_of(others), classes=classes)
+                if other is not None:
+                    read = Scores.from_scores if soft else Ballots.from_votes
+                    other = read(other, labels, classes=classes)
             except ValueError as error:
                 raise ValueError(
                     f"In prior_votes and prior_y, which need the same classes: {error}"
@@ -194,6 +192,23 @@ class WholeVotes(Learner):
             if part is not None:
                 _refuse_other_kind(part, rows)
         return other, unlabelled
+
+
+def _by_label(votes: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Rows with labels, their labels, and rows without; None if there are none."""
+    if y is None:
+        return None, None, votes
+    missing = is_missing(y)
+    if not missing.any():
+        return votes, y, None
+    if len(missing) != n_rows_of(votes):
+        raise ValueError(f"there are {len(missing)} labels for {n_rows_of(votes)} rows.")
+    others = take_rows(votes, missing)
+    return (
+        (None, None, others)
+        if missing.all()
+        else (take_rows(votes, ~missing), take_rows(y, ~missing), others)
+    )
 
 
 def _refuse_other_kind(other: Rows, rows: Rows) -> None:
