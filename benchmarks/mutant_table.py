@@ -116,8 +116,8 @@ MUTANTS = (
     ),
     Mutant(
         "numerics/divergences.py",
-        ".sum(axis=-1) - _gamma_part(A, B)[..., 0])",
-        ".sum(axis=-1))",
+        "parts[..., :-1].sum(axis=-1) - parts[..., -1]",
+        "parts[..., :-1].sum(axis=-1)",
         "the Dirichlet divergence lacks the term of the totals",
         DIVERGENCES,
     ),
@@ -321,7 +321,7 @@ MUTANTS = (
     ),
     Mutant(
         "bounds/dirichlet/margin.py",
-        "min(1, (terms.n_outputs - 1) * e), e], e",
+        "np.minimum(1, (terms.n_outputs - 1) * e), e], e",
         "e, e], e",
         "`dirichlet-margin` counts one rival of many",
         formulas("dirichlet-margin"),

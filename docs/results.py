@@ -24,6 +24,8 @@ COMMANDS = {
     "generated": ["benchmarks/tightness.py"],
     "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER"],
     "times": ["benchmarks/tightness.py", "--times"],
+    "monitoring": ["benchmarks/monitoring.py", "alarms"],
+    "stopping": ["benchmarks/monitoring.py", "plans"],
     "end_to_end": ["benchmarks/end_to_end.py", "10"],
     "certify": ["benchmarks/certify.py"],
     "search": ["benchmarks/search.py"],

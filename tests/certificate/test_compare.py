@@ -85,3 +85,19 @@ def test_what_is_no_guarantee_takes_no_share_of_delta():
     options = {"bounds": ["test-set", "fo"], "simultaneous": True, "weights": weights}
     assert vc.compare(votes, y, **options)["fo"].delta == 0.05
     assert vc.compare(votes, y, fixed_in_advance=True, **options)["fo"].delta == 0.025
+
+
+def test_the_table_says_which_weights_were_compared():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    votes = np.where(rng.random((200, 3)) < 0.8, y[:, None], 1 - y[:, None])
+    weights = [0.5, 0.3, 0.2]
+    for options, said in (
+        ({}, "the plain vote, with equal weights"),
+        ({"weights": "learn"}, "weights learned on these rows"),
+        ({"weights": weights}, "weights given by the user"),
+        ({"weights": weights, "fixed_in_advance": True}, "weights fixed in advance"),
+    ):
+        table = vc.compare(votes, y, bounds=["occam"], **options)
+        assert f"All are about {said}. " in repr(table)
+        assert said in table._repr_html_()

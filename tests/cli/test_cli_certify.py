@@ -48,8 +48,11 @@ def test_quiet_prints_the_number_alone(invoke, votes, tmp_path):
 
 @pytest.mark.parametrize(("limit", "code"), [("0.3", 0), ("1", 0), ("0.01", 1), ("0", 1)])
 def test_the_gate(invoke, votes, tmp_path, limit, code):
-    done = invoke("certify", votes, *ROWS, "--max-risk", limit, "--json", "certificate.json")
+    done = invoke(
+        "certify", votes, *ROWS, "--max-risk", limit, "--json", "certificate.json", "--html", "a.html"
+    )
     assert done.exit_code == code
+    assert ('class="limit broken"' in (tmp_path / "a.html").read_text("utf-8")) == bool(code)
     assert (tmp_path / "certificate.json").exists()
     assert (f"above --max-risk {limit}" in done.stderr) == bool(code)
 

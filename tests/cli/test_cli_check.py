@@ -220,7 +220,7 @@ def test_plan(invoke):
     done = invoke("plan", "--target", 0.05, "--error", 0.03, "--voters", 10, "--fixed")
     assert done.exit_code == 0
     assert "286 labelled rows certify a risk of at most 0.05" in done.stdout
-    done = invoke("plan", "--target", 0.05, "--error", 0.03, "--voters", 10, "--fixed", "--quiet")
+    done = invoke("plan", "-t", 0.05, "-e", 0.03, "-n", 10, "--fixed", "--quiet")
     assert done.stdout == "286\n"
     done = invoke("plan", "--target", 0.03, "--error", 0.05, "--voters", 10)
     assert done.exit_code == 2

@@ -11,6 +11,7 @@ import pytest
 from jury_file import ROWS
 from test_cli_process import posix
 
+import votecert as vc
 from votecert.cli import app as cli_app
 from votecert.paper.results import ResultFiles
 
@@ -43,7 +44,8 @@ def test_a_framework_that_passes_for_another_verdict(invoke, votes, monkeypatch)
 
 
 def test_help_and_version_end_well(invoke):
-    for arguments in (["--version"], ["--help"], ["verify", "-h"]):
+    assert invoke("--version") == (0, f"votecert {vc.__version__}\n", "")
+    for arguments in (["--help"], ["verify", "-h"]):
         assert invoke(*arguments).exit_code == 0
     for arguments in ([], ["paper"]):
         assert invoke(*arguments).exit_code == 2

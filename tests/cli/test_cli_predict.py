@@ -128,7 +128,7 @@ def test_soft_votes_are_for_python(invoke, votes, tmp_path):
     ("text", "words"),
     [
         ("alice,bob\nbad,bad\n", "no column for the voter 'carol'"),
-        ("alice,bob,carol\nbad,bad,ugly\n", "'carol' holds labels that are not among the declared"),
+        ("alice,bob,carol\nbad,bad,ugly\n", "'carol' holds labels that are not among the classes of the"),
         ("", "is empty"),
     ],
 )

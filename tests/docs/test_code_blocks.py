@@ -92,6 +92,11 @@ FILES = {  # name, label column, labels, share of missing votes, another column
         ("judges.csv", "human", ("harmful", "safe"), 0.05, None),
         ("new.csv", "human", ("harmful", "safe"), 0.05, None),
     ],
+    "watch.md": [
+        ("votes.csv", "truth", ("no", "yes"), 0.0, None),
+        ("today.csv", "truth", ("no", "yes"), 0.0, None),
+        ("labelled.csv", "truth", ("no", "yes"), 0.0, "id"),
+    ],
     "cli.md": [
         ("votes.csv", "truth", ("ham", "spam"), 0.05, None),
         ("judges.csv", "human", ("bad", "good"), 0.05, "case"),

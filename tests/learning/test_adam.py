@@ -166,6 +166,15 @@ def test_schedule():
     assert schedule.best.value == 0.39999
 
 
+def test_learning_ends_when_nothing_moves_any_more():
+    schedule = Schedule(learning_rate=0.1, patience=99, factor=10, plateau_patience=1, still=1e-3)
+    over = []
+    for _ in range(8):
+        schedule.note(Point(0.5, np.ones(1), {}))
+        over.append(schedule.is_over)
+    assert over == [False] * 6 + [True] * 2  # 0.1, 0.01 and 0.001, two epochs each after the first
+
+
 @pytest.mark.parametrize("name", ["fo", "so", "f2", "dirichlet"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_all_rows_as_one_batch_are_the_rows(name, n_classes):

@@ -77,7 +77,7 @@ def test_an_alarm_stays_and_says_what_it_means(made):
     monitor.update(**answers(np.arange(100) < 3), when=date(2026, 1, 5))
     assert not monitor.alarm
     assert "No alarm after 100 rows" in monitor.statement
-    assert "speak for an error of at most" in monitor.evidence_in_words
+    assert "no reason to doubt that the error is at most" in monitor.evidence_in_words
     monitor.update(**answers(np.arange(100) < 60), when="Tuesday")
     assert monitor.alarm
     assert monitor.first_alarm.rows == 200

@@ -118,7 +118,9 @@ FORGERIES = {
     "no certificate": lambda c: c.update(certificates=[]),
     "a certificate twice": lambda c: c["certificates"].append(c["certificates"][0]),
     "an edited certificate": lambda c: c["certificates"][0].update(risk=0.9),
-    "no group": lambda c: c.update(by_group=True),
+    "no group": lambda c: c.update(kind="groups", alpha=0.05),
+    "no triage": lambda c: c.update(kind="triage"),
+    "no kind": lambda c: c.update(kind="other"),
 }
 
 

@@ -107,3 +107,13 @@ def test_their_binomial_loss_does_not_count_ties():
     up, down = (AuthorsBinomial().loss(ballots, weights + sign * step)[0] for sign in (1, -1))
     _, slopes = AuthorsBinomial().loss(ballots, weights)
     assert (up - down) / 2e-6 == pytest.approx(slopes[0] - slopes[1], rel=1e-5)
+
+
+def test_their_binomial_bound_is_flat_where_a_batch_has_no_loss():
+    right = vc.Ballots.from_votes(np.ones((50, 2), dtype=int), np.ones(50, dtype=int), classes=(0, 1))
+    mixed = vc.Ballots.from_votes([[1, 0]] * 50, np.ones(50, dtype=int), classes=(0, 1))
+    weights = np.array([0.7, 0.3])
+    flat, steep = (AuthorsBinomial().objective(rows, weights, {}, 0.05) for rows in (right, mixed))
+    assert not flat.d_weights.any()
+    assert steep.d_weights.any()
+    assert vc.BOUNDS["bin"].objective(right, weights, {}, 0.05).d_weights.any()

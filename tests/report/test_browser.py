@@ -62,6 +62,7 @@ REPORTS = {
     "many": report_on_many,
     "not": lambda: to_html(not_a_guarantee(), votes=rows()[0], y=rows()[1]),
     "vacuous": lambda: to_html(vacuous()),
+    "faultless": lambda: to_html(vc.certify([[0, 0], [1, 1]] * 90, [0, 1] * 90, validate=False)),
 }
 
 
@@ -176,22 +177,37 @@ def paper(page):
 @pytest.mark.parametrize(("scheme", "before", "after"), [("light", WHITE, DARK), ("dark", DARK, WHITE)])
 def test_the_theme_follows_the_system_and_the_button(visit, scheme, before, after):
     page = visit(color_scheme=scheme)
-    button = page.get_by_role("button", name="Dark theme")
+    button = page.locator("#theme")
+    other = {"light": "dark", "dark": "light"}[scheme]
     assert paper(page) == before
-    assert button.get_attribute("aria-pressed") == str(scheme == "dark").lower()
+    assert button.inner_text() == f"Switch to {other}"  # what it will do
     button.focus()
     page.keyboard.press("Enter")
     assert paper(page) == after
-    assert button.get_attribute("aria-pressed") == str(scheme == "light").lower()
+    assert button.inner_text() == f"Switch to {scheme}"
     page.reload()
     assert paper(page) == after
+
+
+@pytest.mark.parametrize("size", [SMALL_PHONE, PHONE, LAPTOP])
+@pytest.mark.parametrize("name", ["full", "learned", "faultless"])
+def test_labels_of_the_growth_chart_do_not_collide(visit, name, size):
+    texts = visit(name, size).locator("#rows svg text")
+    boxes = [texts.nth(k).bounding_box() for k in range(texts.count())]
+    assert len(boxes) == 12
+    for one, other in combinations(boxes, 2):
+        apart = [
+            min(one[at] + one[long], other[at] + other[long]) <= max(one[at], other[at])
+            for at, long in (("x", "width"), ("y", "height"))
+        ]
+        assert any(apart)
 
 
 @pytest.mark.parametrize("clicks", [0, 1])
 def test_paper_is_white_whatever_the_theme(visit, clicks):
     page = visit(color_scheme="dark" if clicks == 0 else "light")
     for _ in range(clicks):
-        page.get_by_role("button", name="Dark theme").click()
+        page.locator("#theme").click()
     assert paper(page) == DARK
     page.emulate_media(media="print")
     assert paper(page) == WHITE
@@ -267,7 +283,7 @@ def test_the_keyboard_reaches_everything(visit):
             break
         assert outline != "none"
         reached.add(name)
-    assert {"Dark theme", "Meaning", "Weight", "Download certificate.json"} <= reached
+    assert {"Switch to dark", "Meaning", "Weight", "Download certificate.json"} <= reached
 
 
 def test_the_download_is_the_certificate(visit, tmp_path):

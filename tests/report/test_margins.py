@@ -37,7 +37,7 @@ def test_leads_are_those_of_plain_counting():
 
 def test_margin_bounds_mark_the_margin_they_count():
     votes, y = rows()
-    for bound in ("dirichlet-margin", "bg++"):
+    for bound in ("dirichlet-margin", "bg++", "dirichlet-margin-published"):  # the last is no guarantee
         certificate = vc.certify(votes, y, weights=WEIGHTS, bound=bound)
         margins = read_margins(certificate, votes, y)
         assert margins.cut == 2 * certificate.terms.choice["margin"] > 0
@@ -60,6 +60,22 @@ def test_abstentions_and_offsets_are_part_of_the_vote():
     votes[:, 2] = 1 - y
     learned = vc.certify(votes, y.astype(int))
     assert totals(read_margins(learned, votes, y.astype(int)))[1] == learned.errors
+
+
+def test_leads_of_sparse_juries_are_shares_of_the_votes_cast():
+    """Of ten voters two or three are asked on a row; where they agree, the lead is 100 %."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    votes = np.full((200, 10), None, dtype=object)
+    for row, label in enumerate(y):
+        asked = rng.choice(10, size=2 + row % 2, replace=False)
+        votes[row, asked] = ["b" if label else "a"] * len(asked)
+    truth = np.array(["a", "b"])[y]
+    votes[0, np.flatnonzero(votes[0] != None)[0]] = "b" if truth[0] == "a" else "a"  # noqa: E711
+    votes[1] = None
+    certificate = vc.certify(votes, truth, weights="uniform", validate=False)
+    found = {part.end: part.rows for part in read_margins(certificate, votes, truth).bins if part.rows}
+    assert found == {0.0: 2, 1.0: 198}  # the tie, the row without votes, and all others
 
 
 def test_held_out_rows_do_not_matter_for_the_picture():

@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -421,7 +422,7 @@ def test_a_failed_write_leaves_the_old_report_and_nothing_else(tmp_path, monkeyp
 def test_without_jinja2_the_message_says_what_to_install(monkeypatch):
     page._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"pip install 'votecert\[cli\]'"):
+    with pytest.raises(ImportError, match="pip install jinja2"):
         to_html(guarantee())
 
 
@@ -449,3 +450,24 @@ def test_contrasts_are_at_least_double_a(theme):
         for one, other in pairs:
             light, dark = sorted((luminance(colours[one]), luminance(colours[other])), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= least, (theme, one, other)
+
+
+def test_a_limit_that_was_set_is_told_and_a_broken_one_is_red():
+    html = to_html(guarantee(), max_risk=0.01)
+    assert '<p class="limit broken">Too risky: ' in html
+    assert "is above the limit of 1 % that was set." in html
+    assert re.search(r"\.limit\.broken \{ background: var\(--alarm-solid\)", page._asset("report.css"))
+    assert '<p class="limit kept">Within the limit of 50 % that was set.' in to_html(
+        guarantee(), max_risk=0.5
+    )
+    assert '<p class="limit broken">The limit of 50 %' in to_html(not_a_guarantee(), max_risk=0.5)
+    assert 'class="limit' not in to_html(guarantee())
+    assert guarantee().to_html(max_risk=0.01) == html
+
+
+def test_nobody_is_told_to_install_what_is_not_published():
+    source = Path(vc.__file__).parent
+    for file in [*source.rglob("*.py"), *source.rglob("*.jinja")]:
+        assert not re.search(r"pip install '?votecert", file.read_text("utf-8")), file
+    for said in (to_html(guarantee()), guarantee().to_markdown()):
+        assert "in a clone of the votecert repository" in said

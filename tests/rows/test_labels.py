@@ -290,7 +290,7 @@ def test_bad_input_is_refused_with_advice(votes, truth, classes, error, words):
 
 def test_new_votes_are_checked_as_well():
     classes = np.array(["a", "b"])
-    with pytest.raises(ValueError, match="not among the declared classes: 'c'"):
+    with pytest.raises(ValueError, match="not among the classes of the certificate: 'c'"):
         encode_votes([["c"]], classes)
     with pytest.raises(TypeError, match="cannot be mixed"):
         encode_votes([[1]], classes)

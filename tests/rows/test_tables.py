@@ -130,12 +130,44 @@ def test_the_label_column_is_no_voter(library):
     assert vc.certify(votes, table["truth"]) == vc.certify(votes, y)
 
 
-def test_repeated_names_need_the_same_order():
+def test_repeated_names_are_refused_at_once():
     pandas = pytest.importorskip("pandas")
     data, y = columns()
     votes = np.column_stack([data[name] for name in NAMES])
     table = pandas.DataFrame(votes, columns=["a", "a", "b"])
-    certificate = vc.certify(table, y, weights=WEIGHTS)
-    assert (certificate.predict(table) == certificate.predict(votes)).all()
+    for make in (vc.certify, vc.compare):
+        with pytest.raises(ValueError, match="2 voters are named 'a'"):
+            make(table, y)
+        with pytest.raises(ValueError, match="2 voters are named 'x'"):
+            make(votes, y, voters=["x", "y", "x"])
+    certificate = vc.certify(table.set_axis(["a", "b", "c"], axis=1), y, weights=WEIGHTS)
     with pytest.raises(ValueError, match="'a' occurs more than once"):
-        certificate.predict(table.iloc[:, ::-1])
+        certificate.predict(pandas.concat([table.set_axis(["a", "b", "c"], axis=1), table[["a"]]], axis=1))
+
+
+def test_lazy_tables_are_to_be_collected():
+    polars = pytest.importorskip("polars")
+    data, y = columns()
+    table = polars.DataFrame(data)
+    certificate = vc.certify(table, y)
+    lazy, labels = table.lazy(), polars.DataFrame({"y": y}).lazy()
+    for ask in (
+        lambda: vc.certify(lazy, y),
+        lambda: vc.certify(table, labels),
+        lambda: vc.learn(lazy, y),
+        lambda: certificate.predict(lazy),
+        lambda: certificate.verify(lazy, y),
+        lambda: vc.collect_votes([vc.DecisionStumps().fit([[0], [1]], [0, 1])], lazy),
+        lambda: vc.CertifiedVotingClassifier().fit(lazy, y),
+    ):
+        with pytest.raises(TypeError, match=r"collect it first, as in frame\.collect\(\)"):
+            ask()
+
+
+def test_new_rows_with_unknown_labels_say_what_to_do():
+    data, y = columns()
+    votes = np.column_stack([data[name] for name in NAMES])
+    certificate = vc.certify(votes, y)
+    votes[3, 1] = "maybe"
+    with pytest.raises(ValueError, match=r"classes of the certificate: 'may.*certify anew with classes="):
+        certificate.predict(votes)

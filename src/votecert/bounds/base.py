@@ -31,7 +31,7 @@ from votecert._types import FloatArray
 from votecert._types import Indices as Indices
 from votecert._types import Origin as Origin
 from votecert.bounds.kinds import Index, Kind, first_problem, problem_with_sizes, problem_with_weights
-from votecert.numerics.arithmetic import OUTWARD, Arithmetic
+from votecert.numerics.arithmetic import OUTWARD, PLAIN, Arithmetic
 from votecert.rows.ballots import Ballots
 
 Floats = FloatArray
@@ -170,7 +170,7 @@ class Bound(ABC):
     id, title, references
         Its name in certificates and tables, what people call it, and keys of the works behind it.
     is_guarantee, caveat, multiclass
-        Whether it is proved, what to know before trusting it, and whether it is for more than two outputs.
+        Whether it is proved, what to know before trusting it, whether it is for more than two outputs.
     origins, default_for, in_best
         Weights that it covers, those for which it is taken when no bound is named, and whether
         ``bound="best"`` tries it.
@@ -226,10 +226,7 @@ class Bound(ABC):
         self.check_choice(terms)
 
     def check_choice(self, terms: Terms) -> None:  # noqa: B027 - most bounds have no more to check
-        """Raise a ValueError unless the theorem covers the choice and delta was shared over such choices.
-
-        The kinds and ranges of the single values have been checked before.
-        """
+        """Raise a ValueError unless the theorem covers the choice, whose values were checked one by one."""
 
     @property
     def learnable(self) -> bool:
@@ -248,9 +245,8 @@ class Bound(ABC):
         """What a reader of the terms has to take on the maker's word, besides the assumptions."""
         usual = type(self)().options()
         unusual = [name for name, value in self.options().items() if value != usual[name]]
-        listed = []
-        if unusual:
-            listed.append(f"The options {', '.join(unusual)} were fixed before the rows were seen.")
+        names = ", ".join(unusual)
+        listed = [f"The options {names} were fixed before the rows were seen."] if unusual else []
         if terms.prior is not None:
             listed.append("The prior over the voters was fixed before the rows were seen.")
         return listed
@@ -325,6 +321,12 @@ class Bound(ABC):
         statistics = self.measure(ballots, weights, choice)
         terms = Terms.of(ballots, weights, prior, delta=delta, choice=choice, statistics=statistics)
         return self.from_terms(terms)
+
+    def scan(
+        self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None, **terms: dict[str, Any]
+    ) -> Floats:
+        """The formula at many choices with their statistics at once, not rounded: for searching."""
+        return np.asarray(self.formula(PLAIN, Terms.of(ballots, weights, prior, delta=delta, **terms)).risk)
 
     def from_terms(self, terms: Terms) -> Evaluation:
         """Evaluate the formula outward on given terms, clip it to [0, 1] and say why if it is vacuous."""

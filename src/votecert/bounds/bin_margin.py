@@ -35,7 +35,6 @@ from votecert.bounds.dirichlet.search import sketch
 from votecert.bounds.kinds import SAMPLED, Whole
 from votecert.bounds.pac_bayes import (
     Inequality,
-    categorical_divergence,
     categorical_divergence_gradient,
     check_inequality,
     grid_ledger,
@@ -109,16 +108,13 @@ class BinMargin(Bound):
         return tuple(sorted((T, k0) for T, k0 in pairs if k0 >= 1))
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        m = ballots.n_rows
         rows = sketch(RowVotes.right_or_wrong(ballots, weights))
         T, k0 = (column[:, None] for column in np.array(self.grid).T)
         losses = np.minimum(1, nx.binomial_tail(T, k0, np.clip(1 - rows.right, 0, 1)) @ rows.share)
-        kl = categorical_divergence(weights, prior)
-        complexity = (T[:, 0] * kl + log(len(self.grid) / delta)) / m
-        sampled = sampled_risk(nx, self.inequality, losses, complexity, m)
-        wrong = smallest_winning_weight(weights, 2)
-        best = int(np.argmin(sampled / nx.binomial_tail(T[:, 0], k0[:, 0], wrong)))
-        return {"draws": self.grid[best][0], "threshold": self.grid[best][1]}
+        choices = {"draws": T[:, 0], "threshold": k0[:, 0]}
+        values = self.scan(ballots, weights, delta, prior, choice=choices, statistics={"empirical": losses})
+        draws, threshold = self.grid[int(np.argmin(values))]
+        return {"draws": draws, "threshold": threshold}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         T = choice["draws"]

@@ -19,7 +19,7 @@ import numpy as np
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Statistics, Terms, Value
 from votecert.bounds.kinds import Real, RowShare, Whole
 from votecert.bounds.pac_bayes import grid_ledger, seeger_constant
-from votecert.numerics.arithmetic import PLAIN, Arithmetic
+from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
 MARGINS = tuple(0.4 * 1.6**-j for j in range(14))
@@ -88,14 +88,6 @@ class CountsMarginErrors(Bound):
         error = margin_errors(ballots, weights, np.array([choice["margin"]]))
         return {"margin_error": float(error[0])}
 
-    def scan(
-        self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None, choice: Choice
-    ) -> Floats:
-        """The formula at many choices at once, not rounded."""
-        statistics = {"margin_error": margin_errors(ballots, weights, choice["margin"])}
-        terms = Terms.of(ballots, weights, prior, delta=delta, choice=choice, statistics=statistics)
-        return np.asarray(self.formula(PLAIN, terms).risk)
-
 
 @dataclass(frozen=True)
 class CategoricalMargin(CountsMarginErrors, OverMargins):
@@ -105,8 +97,11 @@ class CategoricalMargin(CountsMarginErrors, OverMargins):
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         others = self.other_choices(ballots.n_rows)
-        choices = {"margin": np.array(self.margins), **others}
-        values = np.atleast_2d(self.scan(ballots, weights, delta, prior, choices)).T
+        margins = np.array(self.margins)
+        errors = {"margin_error": margin_errors(ballots, weights, margins)}
+        choices = {"margin": margins, **others}
+        scanned = self.scan(ballots, weights, delta, prior, choice=choices, statistics=errors)
+        values = np.atleast_2d(scanned).T
         margin, row = np.unravel_index(np.argmin(values), values.shape)
         return {"margin": self.margins[margin]} | {name: int(tried[row, 0]) for name, tried in others.items()}
 
@@ -236,7 +231,9 @@ class GaoZhou(CountsMarginErrors):
         # The loss only jumps at the rows' own margins, so the best g lies just below one of them.
         candidates = np.unique(ballots.margins(weights)) - 2 * MARGIN_SLACK
         candidates = np.append(candidates[(candidates > smallest) & (candidates < 0.5)], [smallest, 0.4999])
-        values = self.scan(ballots, weights, delta, prior, {"margin": candidates})
+        errors = {"margin_error": margin_errors(ballots, weights, candidates)}
+        choices = {"margin": candidates}
+        values = self.scan(ballots, weights, delta, prior, choice=choices, statistics=errors)
         return {"margin": float(candidates[np.argmin(values)])}
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:

@@ -26,13 +26,8 @@ def categorical_divergence_gradient(weights: Floats, prior: Floats | None) -> tu
     return float(value), slopes
 
 
-def dirichlet_divergence(weights: Floats, K: Floats, prior: Floats | None) -> Floats:
-    """D, the divergence of Dir(K theta) from Dir(beta), for every K."""
-    return nx.dirichlet_kl(K[:, None] * weights, dirichlet_prior(prior, len(weights)))
-
-
 def dirichlet_divergence_gradient(weights: Floats, K: float, prior: Floats | None) -> tuple[float, Floats]:
-    """D and its slopes in K theta."""
+    """D, the divergence of Dir(K theta) from Dir(beta), and its slopes in K theta."""
     value, slopes = nx.dirichlet_kl_gradient(K * weights, dirichlet_prior(prior, len(weights)))
     return float(value), slopes
 

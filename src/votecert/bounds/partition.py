@@ -40,7 +40,6 @@ from votecert.bounds.dirichlet.search import CONCENTRATION, best_concentration, 
 from votecert.bounds.kinds import SAMPLED, OneOf
 from votecert.bounds.pac_bayes import (
     categorical_divergence_gradient,
-    dirichlet_divergence,
     dirichlet_divergence_gradient,
 )
 from votecert.bounds.tallies import Tallies
@@ -125,15 +124,13 @@ class Partition(Bound):
     def _best_concentration(
         self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None
     ) -> float:
-        m = ballots.n_rows
         rows = sketch(RowVotes.right_or_wrong(ballots, weights))
-        constant = nx.log_maurer(m) - log(self.share(delta))
-        wrong = smallest_winning_weight(weights, 2)
+        simple = replace(self, complements=())
 
         def values(K: Floats) -> Floats:
-            complexity = (dirichlet_divergence(weights, K, prior) + constant) / m
-            sampled = nx.kl_inverse_upper(central_losses(rows, K, np.zeros_like(K), 0.0), complexity)
-            return np.asarray(sampled / nx.beta_cdf(0.5, K * (1 - wrong), K * wrong))
+            choice = {"family": "dirichlet", "concentration": K}
+            losses = {"empirical": central_losses(rows, K, np.zeros_like(K), 0.0)}
+            return simple.scan(ballots, weights, delta, prior, choice=choice, statistics=losses)
 
         return best_concentration(values)
 
@@ -162,7 +159,7 @@ class Partition(Bound):
         sampled = ar.kl_inverse_upper(empirical, complexity)
         shared = chance(smallest_winning_weight(terms.weights, 2))
         floor = chance(1 - most_right_weight(terms.weights, self.complements)) if self.complements else 0
-        if floor >= min(shared, sampled):
+        if self.complements and floor >= min(shared, sampled):
             floor = 0
         details = {"kl": kl, "complexity": complexity, "empirical": empirical, "sampled_risk": sampled}
         details |= {"error_chance": shared, "floor": floor}
@@ -173,7 +170,8 @@ class Partition(Bound):
         if terms.choice["family"] == "categorical":
             return ar.categorical_kl(terms.weights, terms.categorical_prior), ar.number
         K = ar.number(terms.choice["concentration"])
-        kl = ar.dirichlet_kl([K * weight for weight in terms.weights], terms.dirichlet_prior)
+        alpha: Any = np.multiply.outer(K, terms.weights)
+        kl = ar.dirichlet_kl(alpha, terms.dirichlet_prior)
 
         def chance(wrong: float) -> Any:
             return ar.beta_cdf_down(ar.number(0.5), K * (1 - ar.number(wrong)), K * ar.number(wrong))

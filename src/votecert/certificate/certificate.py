@@ -207,6 +207,7 @@ class Certificate:
         y: Any = None,
         table: Any = None,
         monitor: Any = None,
+        max_risk: float | None = None,
         title: str | None = None,
     ) -> str:
         """A self-contained HTML report; needs the extra ``votecert[cli]``.
@@ -221,12 +222,15 @@ class Certificate:
             Other bounds, or groups of rows, to show beside it.
         monitor : Monitor, optional
             What happened since then.
+        max_risk : float, optional
+            A limit that was set for the risk: the report says whether it is certified to be kept.
         title : str, optional
             Heading of the report.
         """
         from votecert.report import to_html
 
-        return to_html(self, path, votes=votes, y=y, table=table, monitor=monitor, title=title)
+        shown = {"votes": votes, "y": y, "table": table, "monitor": monitor}
+        return to_html(self, path, **shown, max_risk=max_risk, title=title)
 
     def to_markdown(self) -> str:
         """A section for a model card."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+INSTALL = "python -m pip install '.[cli]'  # in a clone of the votecert repository"
+"""How to get the command line; until the package is published, from its repository."""
+
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 

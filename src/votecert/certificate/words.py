@@ -136,10 +136,23 @@ def errors_of_rows(certificate: Certificate) -> str:
 
 
 def how_they_hold(table: CertificateTable) -> str:
-    """Whether one certificate of a table may be picked after a look at all of them."""
+    """Which weights were compared, and whether one of a table may be picked after a look at all of them."""
     if table.simultaneous:
-        return f"They hold together with {together(table)} confidence: any of them may be picked."
-    return "Each holds on its own; picking the smallest afterwards would not be covered."
+        picked = f"They hold together with {together(table)} confidence: any of them may be picked."
+    else:
+        picked = "Each holds on its own; picking the smallest afterwards would not be covered."
+    return f"{_weights_compared(table)}{picked}"
+
+
+def _weights_compared(table: CertificateTable) -> str:
+    if table.by != "bound" or not table.certificates:
+        return ""
+    one = table.certificates[0]
+    if one.origin == "learned":
+        return "All are about weights learned on these rows. "
+    if len(set(one.terms.weights)) == 1:
+        return "All are about the plain vote, with equal weights. "
+    return f"All are about weights {'fixed in advance' if one.origin == 'fixed' else 'given by the user'}. "
 
 
 def together(table: CertificateTable) -> str:

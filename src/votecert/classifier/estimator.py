@@ -22,6 +22,7 @@ from votecert.classifier.searches import certified_in_search
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import KnownWeights
 from votecert.rows.scores import Scores
+from votecert.rows.tables import refuse_lazy
 from votecert.voters.collect import out_of_bag_votes, scores_of, votes_of
 from votecert.voters.panels import Panel, panel_of
 
@@ -152,6 +153,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         self : CertifiedVotingClassifier
         """
         parameters.check_parameters(self)
+        refuse_lazy(X)
         X, y = indexable(X, y)
         weights = params.get("sample_weight")
         y = parameters.read_labels(y, weights)

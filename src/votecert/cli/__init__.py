@@ -19,7 +19,8 @@ def main() -> int:
         return _refuse("standard output is closed: give the result somewhere to go, > FILE or > /dev/null.")
     missing = [name for name in ("typer", "rich") if importlib.util.find_spec(name) is None]
     if missing:
-        return _refuse(f"the command line needs {' and '.join(missing)}: pip install 'votecert[cli]'")
+        install = f"python -m pip install {' '.join(missing)}"
+        return _refuse(f"the command line needs {' and '.join(missing)}: {install}")
     try:
         from votecert.cli.app import run
 

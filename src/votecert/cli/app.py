@@ -16,6 +16,7 @@ from votecert.cli.compare import compare
 from votecert.cli.demo import demo
 from votecert.cli.errors import BUG_REPORT, Code, Ending, Guarded, complain, delivered, is_about_a_closed_pipe
 from votecert.cli.learn import learn
+from votecert.cli.monitor import monitor
 from votecert.cli.plan import plan
 from votecert.cli.predict import predict
 from votecert.cli.report import report
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 risk above --max-risk, 2 bad usage or input, 3 not verified, 70 a bug.",
+    epilog="Exit codes: 0 done, 1 too risky, or an alarm, 2 bad usage or input, 3 not verified, 70 a bug.",
 )
 
 
@@ -54,7 +55,7 @@ def about(
     """
 
 
-for function in (demo, certify, compare, learn, verify, report, predict, bounds, plan):
+for function in (demo, certify, compare, learn, verify, report, predict, monitor, bounds, plan):
     add_command(app, function)
 app.add_typer(paper.app, name="paper")
 

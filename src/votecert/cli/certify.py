@@ -65,6 +65,6 @@ def certify(
         worst = max(made, key=lambda certificate: certificate.risk)
         rows = rows_of_group(worst, found)
         tables = [comparison(worst, rows, talk), *([] if worst is result else [result])]
-        save_report(worst, rows, tables, result_options, talk)
+        save_report(worst, rows, tables, result_options, talk, max_risk)
     interruption.end(talk, [one.details for one in made])
     gate(made, max_risk)

@@ -53,6 +53,9 @@ SPELLINGS = {
     "split=": "--split",
     "groups=": "--group",
     "validate=False": "--force",
+    "skip_seen=True": "--skip-seen",
+    "items=": "--item",
+    "batch=": "--batch",
 }
 """Options in the library's messages, and what they are called here; longer ones first."""
 

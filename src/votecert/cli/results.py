@@ -152,13 +152,18 @@ def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
 
 
 def save_report(
-    certificate: vc.Certificate, rows: Ballots | None, tables: Any, options: ResultOptions, talk: Talk
+    certificate: vc.Certificate,
+    rows: Ballots | None,
+    tables: Any,
+    options: ResultOptions,
+    talk: Talk,
+    max_risk: float | None = None,
 ) -> None:
     """Write the report."""
     from votecert.report import to_html
 
     with talk.wait("Writing the report"):
-        html = to_html(certificate, votes=rows, table=tables, title=options.title)
+        html = to_html(certificate, votes=rows, table=tables, max_risk=max_risk, title=options.title)
     save(options.html, html, talk)
 
 

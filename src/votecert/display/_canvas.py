@@ -46,7 +46,7 @@ class Display:
                 from matplotlib import pyplot
             except ImportError:
                 raise ImportError(
-                    "Displays are drawn with matplotlib, which is missing: pip install 'votecert[plots]'."
+                    "Displays are drawn with matplotlib, which is missing: python -m pip install matplotlib"
                 ) from None
             ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
         ax.spines[["top", "right"]].set_visible(False)

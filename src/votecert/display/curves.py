@@ -149,8 +149,8 @@ class MarginDisplay(Display):
     """Distribution of the margins of the vote, with its certificate.
 
     The curve says which share of the rows has a lead of at most x: the votes for the true class less those
-    for the best other class, as a share of all votes. Rows with a negative lead are errors. The mark at zero
-    is the certificate.
+    for the best other class, as a share of the votes cast (for margin bounds: of all votes). Rows with a
+    negative lead are errors. The mark at zero is the certificate.
 
     Parameters
     ----------

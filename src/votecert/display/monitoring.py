@@ -27,8 +27,8 @@ class MonitorDisplay(Display):
         The certified risk.
     alarm : int or None
         Rows after which the alarm was raised.
-    name : str
-        Which limit this is.
+    what : str
+        What it is that is limited, in words.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class MonitorDisplay(Display):
     upper: npt.NDArray[np.float64]
     limit: float
     alarm: int | None
-    name: str = "error"
+    what: str = "the error"
 
     @classmethod
     def from_monitor(cls, monitor: Monitor, *, stream: str | None = None, ax: Any = None) -> Self:
@@ -65,29 +65,25 @@ class MonitorDisplay(Display):
         ax : matplotlib Axes, optional
             Draw there at once.
         """
-        names = [one.name for one in monitor.streams]
         name = monitor.worst.name if stream is None else stream
-        if name not in names:
-            raise ValueError(f"There is no stream {name!r}; there are: {', '.join(names)}.")
-        looks = [(look.rows, look.streams[names.index(name)]) for look in monitor.history]
-        looks = [(rows, seen) for rows, seen in looks if seen.rows]
+        looks = monitor.looks(name)
         limits = [seen.interval(monitor.alpha) for _, seen in looks]
-        watched = monitor.streams[names.index(name)]
+        watched = next(one for one in monitor.streams if one.name == name)
         return cls(
-            rows=np.array([rows for rows, _ in looks], dtype=np.int64),
+            rows=np.array([look.rows for look, _ in looks], dtype=np.int64),
             errors=np.array([seen.mean for _, seen in looks]),
             lower=np.array([low for low, _ in limits]),
             upper=np.array([high for _, high in limits]),
             limit=watched.limit,
             alarm=None if watched.alarm is None else watched.alarm.rows,
-            name=name,
+            what=watched.what,
         )._drawn_on(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
         ax = self._axes(ax, grid="y")
         ax.fill_between(self.rows, self.lower, self.upper, color=SKY, alpha=0.4, label="always-valid limits")
-        ax.plot(self.rows, self.errors, "o-", color=BLUE, markersize=4, label="errors so far")
+        ax.plot(self.rows, self.errors, "o-", color=BLUE, markersize=4, label="so far")
         ax.axhline(self.limit, color="black", linestyle="--", label=f"certified: {percent(self.limit)}")
         if self.alarm is not None:
             ax.axvline(self.alarm, color=RED, linewidth=2, label=f"alarm after {self.alarm:,} rows")
@@ -95,6 +91,6 @@ class MonitorDisplay(Display):
         ax.set_ylim(0, min(1.02, 1.15 * max([self.limit, *settled.tolist(), *self.errors.tolist()])))
         in_percent(ax.yaxis)
         ax.set_xlabel("labelled rows since the certificate")
-        ax.set_ylabel("error" if self.name == "error" else as_label(self.name))
+        ax.set_ylabel(as_label(self.what))
         ax.legend(loc="upper right", frameon=False)
         return self

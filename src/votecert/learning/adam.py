@@ -28,6 +28,9 @@ TINY = 1e-8
 PROGRESS = 1e-4
 """Relative gain below which an epoch counts as one without progress."""
 
+STILL = 1e-5
+"""Part of the first step size below which nothing moves any more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Adam(RealWeights):
@@ -56,7 +59,8 @@ class Adam(RealWeights):
         Epochs without a lower bound after which learning ends.
     factor, plateau_patience : float, int
         The step size is divided by ``factor`` after more than ``plateau_patience`` epochs in which the bound
-        fell by less than a ten-thousandth of itself.
+        fell by less than a ten-thousandth of itself. Learning also ends when it is a hundred-thousandth of
+        what it was.
     random_state : int, default=0
         Seed of the start and of the order of the rows.
     time_budget : float, optional
@@ -118,7 +122,13 @@ class Adam(RealWeights):
     def search(self, descent: Descent) -> Point:
         budget, descent = descent.budget, replace(descent, budget=Budget())  # what is told is each epoch
         first = descent.best
-        schedule = Schedule(self.learning_rate, self.patience, self.factor, self.plateau_patience)
+        schedule = Schedule(
+            self.learning_rate,
+            self.patience,
+            self.factor,
+            self.plateau_patience,
+            still=STILL * self.learning_rate,
+        )
         with budget.cut_short():
             for _, point in zip(range(self.epochs), self._epochs(descent, schedule, budget), strict=False):
                 schedule.note(point)
@@ -272,6 +282,7 @@ class Schedule:
     plateau: float = math.inf
     since_best: int = 0
     since_progress: int = 0
+    still: float = 0.0
 
     def note(self, point: Point) -> None:
         """Take note of the bound after an epoch."""
@@ -287,8 +298,8 @@ class Schedule:
 
     @property
     def is_over(self) -> bool:
-        """Whether the patience is used up."""
-        return self.since_best >= self.patience
+        """Whether the patience is used up, or nothing moves any more."""
+        return self.since_best >= self.patience or self.learning_rate < self.still
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,56 +6,22 @@ import math
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from votecert.certificate import Certificate, CertificateTable
 from votecert.monitoring import words
 from votecert.monitoring.memory import Memory, digest_of
-from votecert.monitoring.streams import Alarm, Stream
-from votecert.monitoring.watched import Watched
-from votecert.numerics.sequential import UNITS, always_valid_limits
+from votecert.monitoring.streams import Alarm, Look, Seen, Stream
+from votecert.monitoring.watched import Subject, watch
+from votecert.numerics.sequential import UNITS
 
 MOST_LOOKS = 500
 """So many looks are kept; then every second of the older ones is dropped."""
 
 NOTICED = 20
 """Fewer rows without names may well be the same as others by chance."""
-
-
-class Seen(NamedTuple):
-    """What a stream had seen at a look: rows, whole and rounded losses in parts of 1024, log evidence."""
-
-    rows: int
-    total: int
-    rounded: int
-    log_evidence: float
-
-    @property
-    def mean(self) -> float:
-        """Mean loss; there must have been one."""
-        return self.total / UNITS / self.rows
-
-    def interval(self, alpha: float) -> tuple[float, float]:
-        """Limits that cover a constant mean at all times."""
-        low, high = always_valid_limits(
-            self.total / UNITS, (self.total + self.rounded) / UNITS, self.rows, alpha
-        )
-        return float(low), float(high)
-
-
-class Look(NamedTuple):
-    """The monitor after an update: rows in all, the time, and what each stream had seen."""
-
-    rows: int
-    when: str
-    streams: tuple[Seen, ...]
-
-    def seen(self, monitor: Monitor, name: str) -> Seen:
-        """What the stream of this name had seen."""
-        return self.streams[[one.name for one in monitor.streams].index(name)]
 
 
 class Monitor:
@@ -67,8 +33,9 @@ class Monitor:
 
     Parameters
     ----------
-    certificate : Certificate or CertificateTable
-        What was certified; a table of groups shares alpha over its groups.
+    certificate : Certificate, CertificateTable or Triage
+        What was certified. A table of groups shares alpha over its groups; for triage the error among
+        answered rows and the share of rows handed over have one half each.
     alpha : float, default=0.01
         Chance of a false alarm, over all time.
 
@@ -117,12 +84,12 @@ class Monitor:
     True
     """
 
-    def __init__(self, certificate: Certificate | CertificateTable, alpha: float = 0.01) -> None:
+    def __init__(self, certificate: Subject, alpha: float = 0.01) -> None:
         if not isinstance(alpha, int | float | np.number) or isinstance(alpha, bool):
             raise TypeError(f"alpha must be a number, not {type(alpha).__name__}.")
         if not 0 < alpha < 1:
             raise ValueError(f"alpha must be between 0 and 1, both excluded, not {alpha!r}; 0.01 is usual.")
-        self._watched = Watched.of(certificate)
+        self._watched = watch(certificate)
         self.alpha = float(alpha)
         self.streams = self._watched.streams(self.alpha)
         self.rows = self.updates = 0
@@ -130,9 +97,9 @@ class Monitor:
         self._memory = Memory()
 
     @property
-    def certificates(self) -> tuple[Certificate, ...]:
-        """What is watched."""
-        return self._watched.certificates
+    def certificates(self) -> tuple[Any, ...]:
+        """What is watched: a certificate, those of groups, or triage."""
+        return self._watched.results
 
     def update(
         self,
@@ -153,9 +120,11 @@ class Monitor:
         votes : (rows, d) labels, (rows, d, c) scores of a soft vote, or Ballots
             Of the same voters in the same order; columns of a table are found by name.
         y : (rows,) labels
-            The true labels.
+            The true labels. For triage, give all rows, with None where nobody knows: they count for the
+            coverage.
         predictions : (rows,) labels, optional
-            What the vote said, in place of ``votes``. A missing one is an error, as in the certificate.
+            What the vote said, in place of ``votes``. A missing one is an error, as in the certificate; for
+            triage it was handed over.
         groups : (rows,) labels or "class", optional
             For certificates by group: to which one each row belongs.
         items : sequence, optional
@@ -183,7 +152,7 @@ class Monitor:
         n_new = int(kept.sum())
         if n_new == 0:
             return self
-        losses = self._watched.losses((answers != labels)[kept], None if named is None else named[kept])
+        losses = self._watched.losses(answers[kept], labels[kept], None if named is None else named[kept])
         rows, time = self.rows + n_new, _time(when)
         streams = tuple(stream.fed(losses[stream.name], rows, time) for stream in self.streams)
         # nothing can fail from here on
@@ -246,6 +215,14 @@ class Monitor:
             Seen(one.rows, round(one.total * UNITS), one.rounded, round(one.log_evidence, 4))
             for one in self.streams
         )
+
+    def looks(self, name: str) -> list[tuple[Look, Seen]]:
+        """The looks at which the stream of this name had rows, and what it had seen."""
+        names = [one.name for one in self.streams]
+        if name not in names:
+            raise ValueError(f"There is no stream {name!r}; there are: {', '.join(names)}.")
+        place = names.index(name)
+        return [(look, look.streams[place]) for look in self.history if look.streams[place].rows]
 
     @property
     def worst(self) -> Stream:
@@ -323,13 +300,13 @@ class Monitor:
         return to_json(self)
 
     @classmethod
-    def from_json(cls, text: str, certificate: Certificate | CertificateTable | None = None) -> Self:
+    def from_json(cls, text: str, certificate: Subject | None = None) -> Self:
         """Go on where :meth:`to_json` left off.
 
         Parameters
         ----------
         text : str
-        certificate : Certificate or CertificateTable, optional
+        certificate : Certificate, CertificateTable or Triage, optional
             What the state must be about; one of another certificate is refused.
         """
         from votecert.monitoring.state import from_json

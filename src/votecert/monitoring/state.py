@@ -14,9 +14,11 @@ import numpy as np
 
 from votecert.certificate import Certificate, CertificateTable
 from votecert.certificate.record import digest, read_object, this_version
+from votecert.certificate.triage import Triage
 from votecert.monitoring.memory import Memory
-from votecert.monitoring.monitor import MOST_LOOKS, Look, Monitor, Seen
-from votecert.monitoring.streams import Alarm, Stream
+from votecert.monitoring.monitor import MOST_LOOKS, Monitor
+from votecert.monitoring.streams import Alarm, Look, Seen, Stream
+from votecert.monitoring.watched import Subject
 from votecert.numerics.sequential import UNITS, bets, log_factors
 
 if TYPE_CHECKING:
@@ -56,14 +58,14 @@ def to_json(monitor: Monitor) -> str:
         "history": [
             [look.rows, look.when, [list(seen) for seen in look.streams]] for look in monitor.history
         ],
-        "by_group": monitor._watched.by_group,
+        "kind": monitor._watched.kind,
         "certificates": [json.loads(one.to_json()) for one in monitor.certificates],
     }
     content["digest"] = digest(content)
     return json.dumps(content, ensure_ascii=False) + "\n"
 
 
-def from_json(kind: type[M], text: str, subject: Certificate | CertificateTable | None) -> M:
+def from_json(kind: type[M], text: str, subject: Subject | None) -> M:
     """Read a monitor; a state that cannot be one is refused."""
     content = read_object(text, "votecert_monitor", (SCHEMA,), "state of a monitor")
     if content.get("digest") != digest(content):
@@ -74,18 +76,16 @@ def from_json(kind: type[M], text: str, subject: Certificate | CertificateTable 
         raise ValueError(f"The state is incomplete or has a field of the wrong kind: {error}.") from None
 
 
-def _build(kind: type[M], content: dict[str, Any], subject: Certificate | CertificateTable | None) -> M:
-    certificates = tuple(Certificate.from_json(json.dumps(one)) for one in content["certificates"])
-    if not certificates or not all(one.intact for one in certificates):
+def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M:
+    record = Triage if content["kind"] == "triage" else Certificate
+    results: tuple[Any, ...] = tuple(record.from_json(json.dumps(one)) for one in content["certificates"])
+    if not results or not all(one.intact for one in results):
         raise ValueError("The state does not verify: its certificate was edited after it was made.")
-    by_group = content["by_group"]
-    stored = (
-        CertificateTable(certificates, "group", simultaneous=True) if by_group is True else certificates[0]
-    )
-    monitor = kind(stored, content["alpha"])
-    if len(monitor.certificates) != len(certificates):
-        raise ValueError("The state has several certificates that are not about groups.")
-    if subject is not None and _as_read(subject) != list(certificates):
+    by_group = content["kind"] == "groups"
+    monitor = kind(CertificateTable(results, "group") if by_group else results[0], content["alpha"])
+    if monitor._watched.kind != content["kind"] or len(monitor.certificates) != len(results):
+        raise ValueError("The state has other certificates than its kind has.")
+    if subject is not None and _as_read(subject) != list(results):
         raise ValueError(
             "The state is that of another certificate. Start a new one for this certificate: it has an "
             "alpha of its own."
@@ -102,10 +102,10 @@ def _build(kind: type[M], content: dict[str, Any], subject: Certificate | Certif
     return monitor
 
 
-def _as_read(subject: Certificate | CertificateTable) -> list[Certificate]:
-    """The certificates as they come back from JSON, whichever version wrote them."""
-    listed = [subject] if isinstance(subject, Certificate) else list(subject)
-    return [Certificate.from_json(one.to_json()) for one in listed]
+def _as_read(subject: Subject) -> list[Any]:
+    """The results as they come back from JSON, whichever version wrote them."""
+    listed = list(subject) if isinstance(subject, CertificateTable) else [subject]
+    return [type(one).from_json(one.to_json()) for one in listed]
 
 
 def _stream(empty: Stream, content: dict[str, Any]) -> Stream:
@@ -134,7 +134,12 @@ def _look(n_streams: int, rows: Any, when: Any, streams: Any) -> Look:
 
 def _contradictions(monitor: Monitor) -> Iterator[str]:
     """What cannot be so in a state that a monitor wrote."""
-    if sum(one.rows for one in monitor.streams) != monitor.rows:
+    amounts = [one.rows for one in monitor.streams]
+    if monitor._watched.kind == "triage":  # every row is answered or handed over, and some are judged as well
+        judged, amounts = amounts[0], amounts[1:]
+        if judged > monitor.rows - monitor.streams[1].total:
+            yield "more rows are judged than were answered"
+    if sum(amounts) != monitor.rows:
         yield "its rows are not those of its streams"
     if not min(1, monitor.rows) <= monitor.updates <= monitor.rows:
         yield "its updates do not go with its rows"

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,11 +41,13 @@ class Stream:
     Attributes
     ----------
     name : str
-        "error", or the group.
+        "error", the group, or "handed over".
     limit : float
         What was certified. 1 says nothing: such a stream is counted, and never alarms.
     alpha : float
         Its share of the chance of a false alarm.
+    what : str
+        What the mean loss is, in words.
     losses : mapping of int to int
         How many losses there were of each size, in parts of 1024, rounded down. For errors: 0 and 1024.
     rounded : int
@@ -75,6 +77,7 @@ class Stream:
     name: str
     limit: float
     alpha: float
+    what: str = "the error"
     losses: Mapping[int, int] = field(default_factory=dict)
     rounded: int = 0
     updates: int = 0
@@ -141,3 +144,32 @@ class Stream:
         """Limits that cover a constant mean loss at all times with probability 1 - alpha."""
         low, high = always_valid_limits(self.total, self.total + self.rounded / UNITS, self.rows, alpha)
         return float(low), float(high)
+
+
+class Seen(NamedTuple):
+    """What a stream had seen at a look: rows, whole and rounded losses in parts of 1024, log evidence."""
+
+    rows: int
+    total: int
+    rounded: int
+    log_evidence: float
+
+    @property
+    def mean(self) -> float:
+        """Mean loss; there must have been one."""
+        return self.total / UNITS / self.rows
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Limits that cover a constant mean at all times."""
+        low, high = always_valid_limits(
+            self.total / UNITS, (self.total + self.rounded) / UNITS, self.rows, alpha
+        )
+        return float(low), float(high)
+
+
+class Look(NamedTuple):
+    """The monitor after an update: rows in all, the time, and what each stream had seen."""
+
+    rows: int
+    when: str
+    streams: tuple[Seen, ...]

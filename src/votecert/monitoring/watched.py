@@ -1,77 +1,74 @@
-"""What is watched: certificates about one vote, which limits they set, and the losses of new rows."""
+"""What is watched: results about one vote, the limits that they set, and the losses of new rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate, CertificateTable
+from votecert.certificate.triage import Triage
 from votecert.monitoring.streams import Stream
 from votecert.rows.ballots import Ballots
 from votecert.rows.labels import encode
 from votecert.rows.tables import in_order
 
-ERROR = "error"
-"""Name of the only stream of a plain certificate."""
+ERROR, HANDED_OVER = "error", "handed over"
+"""Names of the streams of a plain certificate and of triage."""
+
+NOBODY, NOT_KNOWN = -1, -2
+"""Place of the answer where there is none, and of a true label that nobody knows."""
+
+Places = npt.NDArray[np.intp]
+Subject = Certificate | CertificateTable | Triage
 
 
 @dataclass(frozen=True)
-class Watched:
-    """Certificates about one vote: a single one, or one for each group."""
+class Watched(ABC):
+    """Results about one vote, which say what is to be watched."""
 
-    certificates: tuple[Certificate, ...]
-    by_group: bool
+    results: tuple[Any, ...]
 
-    @classmethod
-    def of(cls, subject: Any) -> Self:
-        """What a certificate, or a table of groups, sets limits for."""
-        if isinstance(subject, Certificate):
-            found = cls((subject,), False)
-        elif isinstance(subject, CertificateTable):
-            if subject.by != "group":
-                raise ValueError("These certificates are by several bounds: watch one of them, table[bound].")
-            found = cls(subject.certificates, True)
-        else:
-            raise TypeError(
-                f"A monitor needs a Certificate or a table of groups, not {type(subject).__name__}."
-            )
-        if len({one.predictor for one in found.certificates}) > 1:
-            raise ValueError("These certificates are about several votes: a monitor watches one.")
-        if all(one.risk >= 1 for one in found.certificates):
-            raise ValueError(
-                "This certificate says nothing (its risk is 1), so there is no limit to watch: certify with "
-                f"more rows first. {found.certificates[0].reason or ''}".strip()
-            )
-        return found
+    kind: ClassVar[str]
 
     @property
-    def vote(self) -> Certificate:
-        """A certificate of the vote; all others are about the same one."""
-        return self.certificates[0]
+    def vote(self) -> Any:
+        """A result of the vote; all others are about the same one."""
+        return self.results[0]
 
     @property
+    @abstractmethod
     def delta(self) -> float | None:
         """Chance that a limit was wrong from the start; None if one is no guarantee."""
-        if not all(one.is_guarantee for one in self.certificates):
-            return None
-        return math.fsum(one.delta for one in self.certificates)
+
+    @abstractmethod
+    def limits(self) -> Sequence[tuple[str, str, float]]:
+        """Name, meaning and limit of each stream; a limit of one says nothing."""
+
+    @abstractmethod
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
+        """The losses of each stream."""
 
     def streams(self, alpha: float) -> tuple[Stream, ...]:
-        """A stream for each certificate; those that say something have equal shares of alpha."""
-        share = alpha / sum(one.risk < 1 for one in self.certificates)
+        """A stream for each limit; those that say something have equal shares of alpha."""
+        limits = self.limits()
+        n_watched = sum(limit < 1 for *_, limit in limits)
+        if not n_watched:
+            raise ValueError(
+                "This says nothing about the vote (the risk is 1), so there is no limit to watch: certify "
+                f"with more rows first. {self.vote.reason or ''}".strip()
+            )
         return tuple(
-            Stream(str(one.group) if self.by_group else ERROR, one.risk, share if one.risk < 1 else 0.0)
-            for one in self.certificates
+            Stream(name, limit, alpha / n_watched if limit < 1 else 0.0, what) for name, what, limit in limits
         )
 
-    def outcomes(self, votes: Any, y: Any, predictions: Any) -> tuple[npt.NDArray[np.intp], ...]:
-        """Places of the answers (-1: nobody votes) and of the true labels among the classes, row by row."""
-        vote = self.vote.predictor
+    def outcomes(self, votes: Any, y: Any, predictions: Any) -> tuple[Places, Places]:
+        """Places of the answers and of the true labels among the classes, row by row."""
         if (votes is None) == (predictions is None):
             raise TypeError("Give either votes, what each voter says, or predictions=, what the vote says.")
         if isinstance(votes, Ballots):
@@ -79,33 +76,72 @@ class Watched:
                 raise TypeError("y= would be ignored here: Ballots have the true labels in them.")
             if votes.pattern_of_row is None:
                 raise ValueError("These ballots do not know the order of their rows: give the votes instead.")
-            winner = votes.predict(vote.numbers, vote.offsets, vote.fallback)
-            return winner[votes.pattern_of_row], votes.labels[votes.pattern_of_row]
+            return self.answers_of(votes)[votes.pattern_of_row], votes.labels[votes.pattern_of_row]
         if y is None:
             raise TypeError("The true labels y are missing: update(votes, y).")
-        if predictions is not None:
-            encoded = encode(_column(predictions), y, vote.classes)
-            return encoded.codes[:, 0].astype(np.intp), encoded.labels
-        winner = vote.answers(in_order(votes, self.vote.voters))[0]
-        return winner, encode(_column(vote.labels[np.maximum(winner, 0)]), y, vote.classes).labels
+        if votes is None:
+            places, labels = self.encoded(predictions, y)
+            return np.where(places == len(self.vote.predictor.classes), NOBODY, places), labels
+        answers = self.answers(in_order(votes, self.vote.voters))
+        return answers, self.encoded(self.vote.predictor.labels[np.maximum(answers, 0)], y)[1]
 
-    def losses(
-        self, wrong: npt.NDArray[np.bool_], groups: npt.NDArray[np.str_] | None
-    ) -> Mapping[str, npt.NDArray[np.float64]]:
-        """The losses of each stream, in the order of the rows."""
-        if groups is None:
-            return {ERROR: wrong.astype(np.float64)}
-        return {str(one.group): wrong[groups == one.group].astype(np.float64) for one in self.certificates}
+    def answers(self, votes: Any) -> Places:
+        """Places of the answers to new rows."""
+        return np.asarray(self.vote.predictor.answers(votes)[0])
 
-    def groups(self, groups: Any, labels: npt.NDArray[np.intp]) -> npt.NDArray[np.str_] | None:
-        """The group of each row, as the certificates call it."""
-        if not self.by_group:
-            if groups is not None:
-                raise TypeError("groups= would be ignored here: the certificate is about all rows.")
+    def answers_of(self, ballots: Ballots) -> Places:
+        """The same, for the patterns of ballots."""
+        vote = self.vote.predictor
+        return ballots.predict(vote.numbers, vote.offsets, vote.fallback)
+
+    def encoded(self, said: Any, y: Any) -> tuple[Places, Places]:
+        """Places of answers and true labels among the classes; an answer that is missing comes last."""
+        found = encode(_column(said), y, self.vote.predictor.classes)
+        return found.codes[:, 0].astype(np.intp), found.labels
+
+    def groups(self, groups: Any, labels: Places) -> npt.NDArray[np.str_] | None:
+        """The group of each row, where results are by group."""
+        if groups is not None:
+            raise TypeError("groups= would be ignored here: the certificate is about all rows.")
+        return None
+
+
+@dataclass(frozen=True)
+class WatchedCertificate(Watched):
+    """The error of a vote, on all rows."""
+
+    kind = "certificate"
+
+    @property
+    def delta(self) -> float | None:
+        if not all(one.is_guarantee for one in self.results):
             return None
+        return math.fsum(one.delta for one in self.results)
+
+    def limits(self) -> Sequence[tuple[str, str, float]]:
+        return [(ERROR, "the error", self.vote.risk)]
+
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
+        return {ERROR: (answers != labels).astype(np.float64)}
+
+
+@dataclass(frozen=True)
+class WatchedGroups(WatchedCertificate):
+    """The error of a vote in each of some groups."""
+
+    kind = "groups"
+
+    def limits(self) -> Sequence[tuple[str, str, float]]:
+        return [(str(one.group), f"the error in group {one.group}", one.risk) for one in self.results]
+
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
+        wrong = (answers != labels).astype(np.float64)
+        return {str(one.group): wrong[groups == one.group] for one in self.results}
+
+    def groups(self, groups: Any, labels: Places) -> npt.NDArray[np.str_] | None:
         if groups is None:
             raise TypeError(
-                "These certificates are by group: say with groups= to which one each row belongs."
+                "These certificates are by group: say with groups= which one each row belongs to."
             )
         if isinstance(groups, str):
             if groups != "class":
@@ -116,7 +152,7 @@ class Watched:
             raise ValueError(
                 f"groups must have one label a row, {len(labels)} in all, but there are {len(names)}."
             )
-        known = [str(one.group) for one in self.certificates]
+        known = [str(one.group) for one in self.results]
         if unknown := sorted(set(names.tolist()) - set(known)):
             raise ValueError(
                 f"There is no certificate for the group {unknown[0]!r}; there are: {', '.join(known[:8])}. "
@@ -125,8 +161,81 @@ class Watched:
         return names
 
 
-def _column(labels: Any) -> Any:
-    """Labels as a table of one column."""
+@dataclass(frozen=True)
+class WatchedTriage(Watched):
+    """The error among the rows that a vote answers, and the share of rows that it hands over."""
+
+    kind = "triage"
+
+    @property
+    def delta(self) -> float | None:
+        return float(self.vote.delta)
+
+    def limits(self) -> Sequence[tuple[str, str, float]]:
+        rest = min(1.0, math.nextafter(1 - self.vote.coverage, 2))
+        return [
+            (ERROR, "the error among answered rows", self.vote.risk),
+            (HANDED_OVER, "the share of rows handed over", rest),
+        ]
+
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
+        answered = answers != NOBODY
+        judged = answered & (labels != NOT_KNOWN)
+        wrong = (answers != labels)[judged]
+        return {ERROR: wrong.astype(np.float64), HANDED_OVER: (~answered).astype(np.float64)}
+
+    def answers(self, votes: Any) -> Places:
+        return self._places(self.vote.decide(votes))
+
+    def answers_of(self, ballots: Ballots) -> Places:
+        return self._places(self.vote.decide_codes(ballots.codes))
+
+    def _places(self, decided: npt.NDArray[np.object_]) -> Places:
+        place = {label: place for place, label in enumerate(self.vote.predictor.labels.tolist())}
+        return np.array([place.get(label, NOBODY) for label in decided.tolist()], dtype=np.intp)
+
+    def encoded(self, said: Any, y: Any) -> tuple[Places, Places]:
+        """Rows that were answered and nobody looked at have no true label: they count as answered."""
+        truth, answers = _listed(y), _listed(said)
+        if len(truth) != len(answers):
+            raise ValueError(f"There are {len(truth)} true labels for {len(answers)} rows.")
+        known = np.array([not _is_missing(label) for label in truth], dtype=bool)
+        classes = self.vote.predictor.classes
+        # a class takes the place of a label that is not known, and is taken out again
+        filled = [label if there else classes[0] for label, there in zip(truth, known, strict=True)]
+        places, labels = super().encoded(answers, filled)
+        return places, np.where(known, labels, NOT_KNOWN)
+
+
+def watch(subject: Any) -> Watched:
+    """What a certificate, a table of groups or triage sets limits for."""
+    if isinstance(subject, Triage):
+        return WatchedTriage((subject,))
+    if isinstance(subject, Certificate):
+        return WatchedCertificate((subject,))
+    if not isinstance(subject, CertificateTable):
+        raise TypeError(
+            f"A monitor needs a Certificate, a table of groups or Triage, not {type(subject).__name__}."
+        )
+    if subject.by != "group":
+        raise ValueError("These certificates are by several bounds: watch one of them, table[bound].")
+    if len({one.predictor for one in subject}) > 1:
+        raise ValueError("These certificates are about several votes: a monitor watches one.")
+    return WatchedGroups(subject.certificates)
+
+
+def _listed(labels: Any) -> list[Any]:
+    """Labels of any kind as a list."""
     if hasattr(labels, "to_numpy"):
         labels = labels.to_numpy()
-    return [[label] for label in (labels.tolist() if isinstance(labels, np.ndarray) else labels)]
+    return list(labels.tolist() if isinstance(labels, np.ndarray) else labels)
+
+
+def _column(labels: Any) -> list[list[Any]]:
+    """Labels as a table of one column."""
+    return [[label] for label in _listed(labels)]
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether it is None, NaN or pandas.NA."""
+    return label is None or type(label).__name__ == "NAType" or label != label

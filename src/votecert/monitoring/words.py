@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from votecert.certificate.text import amount, chance, percent, share
+from votecert.monitoring.watched import HANDED_OVER
 
 if TYPE_CHECKING:
     from votecert.monitoring.monitor import Monitor
-    from votecert.monitoring.streams import Stream
 
 __all__ = ["amount", "assumptions", "evidence", "line", "statement", "times"]
 
@@ -21,12 +21,11 @@ def line(monitor: Monitor) -> str:
     """
     worst = monitor.worst
     mark = "ALARM" if monitor.alarm else "no alarm"
-    where = f", group {worst.name}" if len(monitor.streams) > 1 else ""
     if worst.mean is None:
-        return f"{mark}: no rows yet{where}, limit {percent(worst.limit)}"
+        return f"{mark}: no rows yet, {worst.what} is certified to be at most {percent(worst.limit)}"
     low, high = worst.interval(monitor.alpha)
     return (
-        f"{mark}{where}: {share(worst.mean)} of {amount(worst.rows, 'row')} wrong "
+        f"{mark}: {worst.what} is {share(worst.mean)} on {amount(worst.rows, 'row')} "
         f"({share(low)} to {percent(high)}), limit {percent(worst.limit)}, evidence {times(worst.evidence)} "
         f"of {1 / worst.alpha:.4g}"
     )
@@ -35,12 +34,12 @@ def line(monitor: Monitor) -> str:
 def evidence(monitor: Monitor) -> str:
     """What the evidence means."""
     worst = monitor.worst
-    bound = percent(worst.limit)
+    bound = f"{worst.what} is"
     if worst.evidence < 1:
-        return f"So far the errors speak for an error of at most {bound} rather than for a larger one."
+        return f"So far there is no reason to doubt that {bound} at most {percent(worst.limit)}."
     return (
-        f"These errors are {times(worst.evidence)} times more likely if the error is, or has become, larger "
-        f"than {bound} than if it is just that. By chance, evidence ever gets so large in at most "
+        f"Such rows are {times(worst.evidence)} times more likely if {bound}, or has become, larger than "
+        f"{percent(worst.limit)} than if it is just that. By chance, evidence ever gets so large in at most "
         f"{chance(max(1e-6, 1 / worst.evidence))} of all cases."
     )
 
@@ -49,16 +48,16 @@ def statement(monitor: Monitor) -> str:
     """What the monitor says, and how sure that is."""
     found = [stream for stream in monitor.streams if stream.alarm is not None]
     if not found:
+        whole = "the error" if len(monitor.streams) == 1 else "anything"
         return (
-            f"No alarm after {amount(monitor.rows, 'row')}: nothing shows that the error is above what was "
+            f"No alarm after {amount(monitor.rows, 'row')}: nothing shows that {whole} is above what was "
             f"certified. That does not prove that it is below. {evidence(monitor)}"
         )
     first = monitor.first_alarm
     assert first is not None
-    at = f"ALARM, raised after {amount(first.rows, 'row')} ({first.when}): {_above(monitor, found)}."
-    false = (
-        f"Such an alarm is false with probability at most {chance(monitor.alpha)}, however often one looked."
-    )
+    above = " and ".join(f"{one.what} is, or was for a time, above {percent(one.limit)}" for one in found)
+    at = f"ALARM, raised after {amount(first.rows, 'row')} ({first.when}): {above}, which was certified."
+    false = f"It is false with probability at most {chance(monitor.alpha)}, however often one looked."
     delta = monitor.delta
     if delta is None:
         return f"{at} {false} The limit itself was no guarantee."
@@ -70,16 +69,12 @@ def statement(monitor: Monitor) -> str:
     )
 
 
-def _above(monitor: Monitor, found: list[Stream]) -> str:
-    if len(monitor.streams) == 1:
-        return f"the error is, or was for a time, above the certified {percent(found[0].limit)}"
-    listed = ", ".join(f"{stream.name} ({percent(stream.limit)})" for stream in found)
-    return f"the error is, or was for a time, above what was certified for {listed}"
-
-
 def assumptions(monitor: Monitor) -> list[str]:
     """What must be true for the alarm to mean what it says."""
+    triage = "The rows are all that came in, or a sample that the vote had no say in: answered rows are not "
+    triage += "left out, and have no label where nobody looked."
     return [
+        *([triage] if monitor.streams[-1].name == HANDED_OVER else []),
         "The rows are not those that the certificate was made from.",
         "Whether a row gets a true label, and when it is fed, does not depend on whether the vote was right.",
         "Each row is fed once, with the label it had then: corrections that come later are not fed again.",

@@ -33,9 +33,7 @@ class ExactArithmetic(Arithmetic):
         try:
             import mpmath
         except ImportError as error:
-            raise ImportError(
-                "verification needs mpmath; install it with: python -m pip install 'votecert[verify]'"
-            ) from error
+            raise ImportError("verification needs mpmath: python -m pip install mpmath") from error
         self.digits = digits
         self._mp = mpmath.mp.clone()
         self._mp.dps = digits + _GUARD_DIGITS
@@ -136,6 +134,9 @@ class ExactArithmetic(Arithmetic):
 
     def beta_cdf_down(self, x: Number, a: Number, b: Number) -> Number:
         return self.beta_cdf_up(x, a, b)
+
+    def beta_tail_up(self, x: Number, a: Number, b: Number) -> Number:
+        return 1 - self.beta_cdf_up(x, a, b)
 
     def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
         if k <= 0 or k > n:

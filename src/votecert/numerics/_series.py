@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import digamma, gammaln, zeta
+from scipy.special import digamma, gammaln
 
 from votecert.numerics._arrays import Array, floats
 
@@ -102,7 +102,11 @@ def trigamma_excess(x: ArrayLike) -> Array:
     series = 0.5 + _inverse_square_series(points, _BERNOULLI) / large
     values = series / large / large
     small = points < _SERIES_FROM
-    values[small] = zeta(2.0, points[small]) - 1.0 / points[small]
+    # Far enough up the recurrence trigamma(x) = trigamma(x + 1) + 1/x^2 the series is good.
+    low = points[small]
+    far = low + _SERIES_FROM
+    values[small] = (0.5 + _inverse_square_series(far, _BERNOULLI) / far) / far / far + 1.0 / far - 1.0 / low
+    values[small] += np.square(1.0 / (low + np.arange(_SERIES_FROM)[:, None])).sum(axis=0)
     return values.reshape(np.shape(x))
 
 

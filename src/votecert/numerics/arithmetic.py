@@ -93,6 +93,10 @@ class Arithmetic:
         """Return the distribution function of Beta(a, b), not above the true value."""
         return max(0.0, float(beta_cdf(x, a, b)) - _beta_slack(a + b))
 
+    def beta_tail_up(self, x: Number, a: Number, b: Number) -> Number:
+        """Return the chance of Beta(a, b) to be above ``x``, not below the true value."""
+        return 1 - self.beta_cdf_down(x, a, b)
+
     def binomial_tail_down(self, n: int, k: int, w: Number) -> Number:
         """Return ``P(Bin(n, w) >= k)``, not above the true value."""
         return max(0.0, float(binomial_tail(n, k, w)) - _beta_slack(n))
@@ -125,7 +129,13 @@ PLAIN: Any = SimpleNamespace(
     sqrt=np.sqrt,
     log_maurer=log_maurer,
     kl_inverse_upper=lambda q, c: kl_inverse_upper(np.minimum(1.0, q), c),
+    mixture_inverse=lambda q, c, m: mixture_inverse(np.minimum(1.0, q), c, m),
     categorical_kl=categorical_kl,
+    dirichlet_kl=dirichlet_kl,
+    beta_cdf_up=beta_cdf,
+    beta_cdf_down=beta_cdf,
+    beta_tail_up=lambda x, a, b: beta_cdf(1 - x, b, a),
+    binomial_tail_down=binomial_tail,
 )
 """Some of these functions for arrays, not rounded: to look at many choices of a formula at once."""
 

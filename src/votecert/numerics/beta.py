@@ -21,6 +21,9 @@ _DROP = 30.0
 # ... or until it is a pure exponential in log-odds up to this relative error.
 _STRAIGHT = 1e-9
 
+# So few rows are integrated at all nodes at once.
+_FEW = 500
+
 # Below this total the finite sum of `_off_whole_number` is as good as any other method.
 _SUM_IS_FINE = 1e3
 
@@ -124,13 +127,14 @@ def _lower_tail(log_odds: Array, a: Array, b: Array) -> tuple[Array, Array, Arra
     shift_b = 0.5 / b - stirling_remainder_slope(b) - shift
 
     mass, moment, log_room = np.zeros_like(K), np.zeros_like(K), np.zeros_like(K)
-    for node, weight in zip(_NODES, _NODE_WEIGHTS, strict=True):
+    few = K.size <= _FEW  # then all nodes at once: the time goes into calls, not into numbers
+    steps = [(_NODES[:, None], _NODE_WEIGHTS[:, None])] if few else zip(_NODES, _NODE_WEIGHTS, strict=True)
+    for node, weight in steps:
         u = end + node * length
         e = np.log1p(share * np.expm1(u))
         height = weight * np.exp(a * u - K * e)
-        mass += height
-        moment += height * u
-        log_room += height * e
+        for total, part in ((mass, height), (moment, height * u), (log_room, height * e)):
+            total += part.sum(axis=0) if few else part
     # Beyond the end the density falls like exp(-rate |u - end|); the other logarithm is constant there.
     e = np.log1p(share * np.expm1(end))
     rate = np.where(left, a, -b)

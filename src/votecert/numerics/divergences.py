@@ -50,7 +50,8 @@ def dirichlet_kl(alpha: ArrayLike, beta: ArrayLike) -> Array:
     A, B = alpha.sum(axis=-1, keepdims=True), beta.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         main = B[..., 0] * (beta / B * excess(alpha / A, beta / B)).sum(axis=-1)
-        value = main + (_gamma_part(alpha, beta).sum(axis=-1) - _gamma_part(A, B)[..., 0])
+        parts = _gamma_part(np.append(alpha, A, axis=-1), np.append(beta, B, axis=-1))
+        value = main + (parts[..., :-1].sum(axis=-1) - parts[..., -1])
     return np.where(np.isnan(value), np.inf, np.maximum(value, 0.0))
 
 
@@ -70,10 +71,10 @@ def dirichlet_kl_gradient(alpha: ArrayLike, beta: ArrayLike) -> tuple[Array, Arr
     """
     alpha, beta = _checked_parameters(alpha, beta)
     A, B = alpha.sum(axis=-1, keepdims=True), beta.sum(axis=-1, keepdims=True)
-    safe, safe_total = np.maximum(alpha, 1e-150), np.maximum(A, 1e-150)
-    own = (alpha - beta) * trigamma_excess(safe) - beta / safe
-    total = (A - B) * trigamma_excess(safe_total) - B / safe_total
-    return dirichlet_kl(alpha, beta), own - total
+    a, b = np.append(alpha, A, axis=-1), np.append(beta, B, axis=-1)
+    safe = np.maximum(a, 1e-150)
+    slopes = (a - b) * trigamma_excess(safe) - b / safe
+    return dirichlet_kl(alpha, beta), slopes[..., :-1] - slopes[..., -1:]
 
 
 def categorical_kl(theta: ArrayLike, pi: ArrayLike) -> Array:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import votecert as vc
+from votecert.bounds.base import Objective
 from votecert.bounds.gibbs import Binomial, mean_gradient
 from votecert.numerics import binomial_tail, binomial_tail_slope
 from votecert.paper.catalogue import CATALOGUE
@@ -47,11 +48,17 @@ ORDERS, MORE_ORDERS = 5, 15
 CLOSE = 0.005
 """Relative difference that is none."""
 
+ZERO = 1e-8
+"""Losses below are zero for the authors' program."""
+
 News = Callable[[int, int, str], None]
 
 
 class AuthorsBinomial(Binomial):
-    """The binomial bound with the loss of the authors' program: a tie is no error there. Not valid (E6)."""
+    """The binomial bound as in the authors' program. Not valid (E6): a tie is no error there.
+
+    Also, the program has no slope, not even of the divergence, where the loss of a batch rounds to zero.
+    """
 
     is_guarantee = False
 
@@ -59,6 +66,11 @@ class AuthorsBinomial(Binomial):
         wrong, most = np.clip(ballots.wrong_weight(weights), 0, 1), self.n_draws // 2 + 1
         slope = binomial_tail_slope(self.n_draws, most, wrong)
         return ballots.mean(binomial_tail(self.n_draws, most, wrong)), -mean_gradient(ballots, slope)
+
+    def objective(self, ballots: Any, weights: Any, *rest: Any, **named: Any) -> Objective:
+        found = super().objective(ballots, weights, *rest, **named)
+        is_flat = self.loss(ballots, weights)[0] < ZERO
+        return replace(found, d_weights=0 * found.d_weights) if is_flat else found
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,7 @@ def compare(folder: Path, news: News | None = None) -> Table:
         theirs, ours = Outcome.recorded(record), list(_learned(folder, record, range(ORDERS)))
         if not _agree(theirs, ours) and "init_posterior" in record:
             ours += _learned(folder, record, range(ORDERS, ORDERS + MORE_ORDERS))
-        rows.append((_words(record, theirs, ours), _numbers(theirs, ours)))
+        rows.append((_words(folder, record, theirs, ours), _numbers(theirs, ours)))
         if news is not None:
             news(number, len(records), " ".join(rows[-1][0][:3]))
     columns = [
@@ -128,9 +140,13 @@ def _votes(path: Path, n_classes: int) -> Votes:
         return Votes(votes, y, test_votes, test_y, n_classes)
 
 
+def _votes_of(folder: Path, record: Record) -> Votes:
+    return _votes(folder / "votes" / f"{_stem(record)}.npz", record["classes"])
+
+
 def _learned(folder: Path, record: Record, seeds: range) -> Iterator[Outcome]:
     """The objective of a record learned with several orders of the rows; once if none are drawn."""
-    votes = _votes(folder / "votes" / f"{_stem(record)}.npz", record["classes"])
+    votes = _votes_of(folder, record)
     for seed in seeds if "init_posterior" in record else seeds[:1]:
         values: list[float] = []
         method: Any = vc.LBFGS(random_state=seed)
@@ -179,7 +195,7 @@ def _is_among(theirs: float, ours: list[float]) -> bool:
     return min(ours) * (1 - CLOSE) <= theirs <= max(ours) * (1 + CLOSE)
 
 
-def _words(record: Record, theirs: Outcome, ours: list[Outcome]) -> tuple[str, ...]:
+def _words(folder: Path, record: Record, theirs: Outcome, ours: list[Outcome]) -> tuple[str, ...]:
     epochs = str(record.get("epochs", "")) + (" (cut off)" if record.get("stopped") == "time_cap" else "")
     beyond = {
         name: (number, numbers)
@@ -188,12 +204,12 @@ def _words(record: Record, theirs: Outcome, ours: list[Outcome]) -> tuple[str, .
     }
     title = CATALOGUE[record["dataset"]].title
     objective = TITLES[NAMES[record["objective"]]]
-    agreement = "; ".join(_reason(record, name, *pair) for name, pair in beyond.items())
+    agreement = "; ".join(_reason(folder, record, name, *pair) for name, pair in beyond.items())
     within = "yes" if len(ours) <= ORDERS else f"among {len(ours)} orders of the rows"
     return title, record["kind"], objective, epochs, agreement or within
 
 
-def _reason(record: Record, name: str, theirs: float, ours: list[float]) -> str:
+def _reason(folder: Path, record: Record, name: str, theirs: float, ours: list[float]) -> str:
     """Why a number is beyond ours, as far as it can be told, and by how much."""
     nearest = min(ours, key=lambda number: abs(number - theirs))
     if name == "test error":
@@ -201,7 +217,16 @@ def _reason(record: Record, name: str, theirs: float, ours: list[float]) -> str:
         return f"test error: {rows} of {record['m_test']} rows apart"
     if "init_posterior" not in record and nearest < theirs:
         return f"our minimum is lower by {1 - nearest / theirs:.1%}"
-    return f"{name}: theirs is {'lower' if theirs < nearest else 'higher'} by {abs(theirs / nearest - 1):.1%}"
+    side, size = "lower" if theirs < nearest else "higher", abs(theirs / nearest - 1)
+    return f"{name}: theirs is {side} by {size:.1%}" + _at_their_weights(folder, record, name)
+
+
+def _at_their_weights(folder: Path, record: Record, name: str) -> str:
+    """Theorem 1 at the recorded weights: does the formula differ, or do the weights?"""
+    if name != "theorem 1" or "posterior" not in record:
+        return ""
+    weights = np.array(record["posterior"]) / sum(record["posterior"])
+    return f" (at their weights we have {wrong_weight(_votes_of(folder, record), weights)['risk']:.4f})"
 
 
 def _numbers(theirs: Outcome, ours: list[Outcome]) -> tuple[Mean, ...]:
@@ -228,7 +253,7 @@ Written by `votecert paper authors FOLDER` from a folder of votes and of records
   after as many epochs. Numbers agree if theirs lies between our smallest and our largest, give or take
   {close:.1%}.
 - CCTND and CCPBB have no draws: their gradient descent stops above the minimum that L-BFGS finds, and then
-  weights and a few test rows differ.
+  weights and a few test rows differ. A run that was cut off ends somewhere within the noise of its steps.
 
 {agree} of {total} lines agree in every number.
 

@@ -148,7 +148,7 @@ def _objectives(
             axes.set_visible(False)
         for axes, data in zip(grid.flat, names, strict=False):
             made, limits = _by_objective(results, objectives, data, voters)
-            bars(axes, [TITLES[one] for one in objectives], series, made, limits, top)
+            bars(axes, [TITLES[one].replace(" (", "\n(") for one in objectives], series, made, limits, top)
             _mark_printed(axes, list(objectives))
             axes.set_title(f"{CATALOGUE[data].title}, {voters}", loc="left")
             axes.tick_params(axis="x", labelrotation=90)

@@ -26,8 +26,8 @@ SQUARES = {100: (10, 24), 1000: (40, 6)}
 SIDE = 0.8
 """Side of a square, in distances between squares."""
 
-FACTORS = (1, 2, 5, 10)
-"""How many times the rows."""
+FACTORS = (1, 2, 4, 8)
+"""How many times the rows; evenly spaced, so that labels have room on a phone."""
 
 
 def across(part: float) -> str:
@@ -73,7 +73,7 @@ def nice_ceiling(value: float) -> float:
 
 
 class Point(NamedTuple):
-    """A value over a position, with the texts that stand below and above it."""
+    """A value over a position, its name, of which the first word stands below, and the text above it."""
 
     x: float
     y: float
@@ -102,6 +102,6 @@ def growth(certificate: Certificate) -> list[Point]:
     """The points of the curve."""
     risks = {factor: with_more_rows(certificate, factor) for factor in FACTORS}
     return [
-        Point(0.07 + 0.86 * math.log(factor, FACTORS[-1]), risk, f"{factor}\u00d7 rows", percent(risk))
+        Point(0.13 + 0.74 * math.log(factor, FACTORS[-1]), risk, f"{factor}\u00d7 rows", percent(risk))
         for factor, risk in risks.items()
     ]

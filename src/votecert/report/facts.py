@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.certificate.text import amount, sentence, share
+from votecert.certificate.text import amount, percent, sentence, share
 from votecert.certificate.words import counted_errors, errors_of_rows, together, who_votes
 from votecert.rows.predictor import TIE_RULE
 
@@ -35,6 +35,16 @@ class Fact(NamedTuple):
     name: str
     text: str
     labels: tuple[str, ...] = ()
+
+
+def limit_kept(certificate: Certificate, max_risk: float) -> tuple[bool, str]:
+    """Whether a limit that was set for the risk is certified to be kept, and the sentence that says so."""
+    limit = share(max_risk)
+    if not certificate.is_guarantee:
+        return False, f"The limit of {limit} that was set is not certified: this is no guarantee."
+    if certificate.risk > max_risk:
+        return False, f"Too risky: {percent(certificate.risk)} is above the limit of {limit} that was set."
+    return True, f"Within the limit of {limit} that was set."
 
 
 def headline_facts(certificate: Certificate) -> list[Fact]:

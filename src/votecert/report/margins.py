@@ -34,7 +34,7 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Margins:
-    """Leads of the true class over the best other one, in shares of all votes.
+    """Leads of the true class over the best other one, in shares of the votes cast.
 
     Attributes
     ----------
@@ -106,8 +106,11 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[FloatArray,
     own = totals[places, rows.labels]
     totals[places, rows.labels] = -np.inf
     best = totals.max(axis=1) if rows.n_classes > 1 else 0.0
-    largest = vote.numbers.reshape(rows.n_voters, -1).max(axis=1).sum() + sum(vote.offsets)
-    return np.asarray((own - best) / max(1.0, float(largest))), wrong
+    if isinstance(rows, Scores) or vote.table is not None:
+        cast = vote.numbers.reshape(rows.n_voters, -1).max(axis=1).sum() + sum(vote.offsets)
+    else:  # of a sparse jury, those who were asked: to share among all would make every row look close
+        cast = counted.sum(axis=1)
+    return np.asarray((own - best) / np.maximum(1.0, cast)), wrong
 
 
 def _bins(lead: FloatArray, wrong: BoolArray, counts: IntArray) -> list[Bin]:

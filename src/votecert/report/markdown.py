@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from votecert.certificate.certificate import Certificate
-from votecert.certificate.text import chance, percent, share, visible
+from votecert.certificate.text import INSTALL, chance, percent, share, visible
 from votecert.certificate.words import Verdict, verdict
 from votecert.report import facts
 from votecert.report.tables import fixed_vote_limit
@@ -46,7 +46,7 @@ def to_markdown(certificate: Certificate) -> str:
         *_notes(certificate),
         "### How to check it",
         "Save the certificate as `certificate.json` (`certificate.to_json()`), then run:",
-        "```shell\npip install 'votecert[cli]'\nvotecert verify certificate.json\n```",
+        f"```shell\n{INSTALL}\nvotecert verify certificate.json\n```",
         "### How to cite it",
         f"```bibtex\n{certificate.cite()}\n```",
     ]

@@ -44,6 +44,7 @@ def to_html(
     y: Any = None,
     table: Tables = None,
     monitor: Monitor | None = None,
+    max_risk: float | None = None,
     title: str | None = None,
 ) -> str:
     """Write a report for somebody who has to decide whether to trust the vote.
@@ -60,6 +61,8 @@ def to_html(
         From ``compare`` for the comparison of bounds, from ``certify(..., groups=)`` for the groups.
     monitor : Monitor, optional
         What happened since then: a section with its chart.
+    max_risk : float, optional
+        A limit that was set for the risk: the report says, in red if need be, whether it is certified.
     title : str, optional
         What the report is about, for example the name of the model.
 
@@ -100,6 +103,7 @@ def to_html(
         comparisons=[one for one in given if one.by == "bound"],
         groupings=[one for one in given if one.by == "group"],
         monitor=monitor,
+        limit=None if max_risk is None else facts.limit_kept(certificate, max_risk),
     )
 
 
@@ -160,7 +164,7 @@ def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
-        raise ImportError("The HTML report needs jinja2: pip install 'votecert[cli]'.") from error
+        raise ImportError("The HTML report needs jinja2: python -m pip install jinja2") from error
     environment = Environment(
         loader=PackageLoader("votecert.report", "template"),
         autoescape=True,
@@ -170,7 +174,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     modules = {"words": words, "facts": facts, "tables": tables, "geometry": charts, "watching": watching}
-    environment.globals.update(modules, growth=charts.growth, asset=_asset, version=votecert.__version__)
+    environment.globals.update(modules, growth=charts.growth, asset=_asset)
+    environment.globals.update(version=votecert.__version__, install=text.INSTALL)
     for function in (*FILTERS, sha256):
         environment.filters[function.__name__] = function
     return environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from votecert.certificate.text import amount, at_least, chance, confidence, percent, sentence, share
+from votecert.certificate.text import INSTALL, amount, at_least, chance, confidence, percent, sentence, share
 from votecert.certificate.triage import Triage
 from votecert.certificate.triage.words import lead
 from votecert.certificate.words import Verdict, who_votes
@@ -145,7 +145,7 @@ def to_markdown(triage: Triage) -> str:
         "\n".join(f"- {escaped(line)}" for line in triage.assumptions),
         "### How to check it",
         "Save it as `triage.json` (`triage.to_json()`), then run:",
-        "```shell\npip install 'votecert[cli]'\nvotecert verify triage.json\n```",
+        f"```shell\n{INSTALL}\nvotecert verify triage.json\n```",
     ]
     return "\n\n".join(parts) + "\n"
 

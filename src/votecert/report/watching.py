@@ -47,14 +47,13 @@ class Line(NamedTuple):
 def picture(monitor: Monitor) -> Picture | None:
     """The worst stream over time, at not too many looks; None before there are any."""
     worst = monitor.worst
-    looks = [look for look in monitor.history if look.seen(monitor, worst.name).rows]
+    looks = monitor.looks(worst.name)
     if not looks:
         return None
     step = -(-len(looks) // MOST_POINTS)
     chosen = looks[::-1][::step][::-1]  # the last one always
     points = []
-    for look in chosen:
-        seen = look.seen(monitor, worst.name)
+    for look, seen in chosen:
         low, high = seen.interval(monitor.alpha)
         points.append(
             Point(0.02 + 0.96 * look.rows / monitor.rows, look.rows, look.when, seen.mean, low, high)

@@ -15,7 +15,12 @@ import numpy as np
 
 from votecert._types import AnyArray, BoolArray, Codes, Indices, Label
 from votecert.rows.patterns import row_blocks
+from votecert.rows.tables import refuse_lazy
 from votecert.rows.vocabulary import Numbered, Vocabulary, refuse_fractions
+
+_NOT_DECLARED = "not among the declared classes: {}. Add them to classes=, correct them, or leave them out."
+_NOT_CERTIFIED = "not among the classes of the certificate: {}. Correct them, or certify anew with classes=."
+
 
 _FEW = 8  # up to so many values, comparing with each in turn beats any lookup
 
@@ -87,7 +92,9 @@ def encode_votes(votes: Any, classes: AnyArray) -> Codes:
     """
     parts = _read_votes(votes)
     _refuse_mixture(parts, classes)
-    return _join_codes(parts, {label: code for code, label in enumerate(classes.tolist())})
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    _refuse_unknown(parts, code_of, _NOT_CERTIFIED)
+    return _join_codes(parts, code_of)
 
 
 class _Numbers:
@@ -222,6 +229,7 @@ def _as_array(data: Any, name: str) -> AnyArray:
         raise TypeError(f"{name} must be an array, a list or a table, not a {type(data).__name__}.")
     if isinstance(data, np.ndarray):
         return data  # masked arrays too, with their mask
+    refuse_lazy(data)
     if isinstance(data, Sequence):  # through objects: NumPy would make strings of mixed numbers and strings
         return np.array(data, dtype=object)
     return np.asarray(data)
@@ -313,15 +321,12 @@ def _refuse_mixture(parts: Sequence[_Part], classes: AnyArray | None) -> None:
         )
 
 
-def _refuse_unknown(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> None:
+def _refuse_unknown(parts: Sequence[_Part], code_of: Mapping[Label, int], told: str = _NOT_DECLARED) -> None:
     for part in parts:
         unknown = [value for value in part.values if value not in code_of]
         if unknown:
-            raise ValueError(
-                f"{part.where(unknown[0])} holds labels that are not among the declared classes: "
-                f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}. "
-                "Add them to classes=, correct the labels, or leave out what is no vote."
-            )
+            listed = f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}"
+            raise ValueError(f"{part.where(unknown[0])} holds labels that are {told.format(listed)}")
 
 
 def _refuse_other_length(parts: Sequence[_Part], truth: _Part) -> None:

@@ -14,7 +14,7 @@ from votecert.rows.blocks import is_in_blocks, read_ballots
 from votecert.rows.checks import checked, warn_of
 from votecert.rows.scores import Scores
 from votecert.rows.split import SPLIT
-from votecert.rows.tables import column_names, places_of, refuse_other_index
+from votecert.rows.tables import column_names, places_of, refuse_other_index, refuse_repeated
 from votecert.rows.vote_table import VoteTable
 
 Floats = FloatArray
@@ -172,4 +172,5 @@ def voter_names(votes: Any, given: Iterable[str] | None, n_voters: int) -> tuple
         return None
     if len(listed) != n_voters:
         raise ValueError(f"There are {len(listed)} names for {n_voters} voters.")
+    refuse_repeated(listed)
     return listed

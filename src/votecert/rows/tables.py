@@ -19,11 +19,34 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     >>> column_names([[0, 1], [1, 1]]) is None
     True
     """
+    refuse_lazy(table)
     for attribute in ("column_names", "columns"):  # pyarrow has both, and its columns are the data
         if hasattr(type(table), attribute):  # not the table: columns of pandas are attributes, too
             names = getattr(table, attribute)
             return None if names is None else tuple(str(name) for name in names)
     return None
+
+
+def refuse_lazy(table: Any) -> None:
+    """Refuse a LazyFrame of polars, a plan for rows: when to carry it out is for the user to say."""
+    if type(table).__name__ == "LazyFrame":
+        raise TypeError("A LazyFrame has no rows yet: collect it first, as in frame.collect().")
+
+
+def refuse_repeated(names: Sequence[str], where: str = "") -> None:
+    """Refuse voters of the same name: weights, new rows and reports are told apart by names.
+
+    Examples
+    --------
+    >>> refuse_repeated(["ann", "bob", "ann"], "votes.csv: ")
+    Traceback (most recent call last):
+    ValueError: votes.csv: 2 voters are named 'ann'. Give each its own name, or leave out all but one.
+    """
+    if len(set(names)) < len(names):
+        name, count = Counter(names).most_common(1)[0]
+        raise ValueError(
+            f"{where}{count} voters are named {name!r}. Give each its own name, or leave out all but one."
+        )
 
 
 def places_of(voters: Sequence[str], columns: Sequence[str], what: str = "column") -> list[int] | None:

@@ -66,7 +66,10 @@ def test_numbers_and_quotes():
     [
         ("ann,carl\nno,no\n", "no column for the voter 'bob'"),
         ("x,y,z\nno,no,no\n", "3 columns for 2 voters"),
-        ("ann,bob\nno,maybe\n", "'bob' holds labels that are not among the declared classes: 'maybe'"),
+        (
+            "ann,bob\nno,maybe\n",
+            "'bob' holds labels that are not among the classes of the certificate: 'maybe'",
+        ),
         ("ann,bob\n", "no rows"),
         ("", "is empty"),
         ("ann,bob\nno\n", "1 cells"),

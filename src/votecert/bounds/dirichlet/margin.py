@@ -35,27 +35,18 @@ from votecert.bounds.dirichlet.losses import sampled_margin_loss, sampled_object
 from votecert.bounds.dirichlet.search import CONCENTRATION, CONCENTRATIONS, Summary, best_concentration, zoom
 from votecert.bounds.kinds import SAMPLED, Real, RowShare
 from votecert.bounds.margins import OverMargins, margin_errors
-from votecert.bounds.pac_bayes import dirichlet_divergence, seeger_constant
+from votecert.bounds.pac_bayes import seeger_constant
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
-LossAndPenalty = Callable[[Floats, Floats, slice], tuple[Floats, Floats]]
-"""From a column of K, a row of margins and their places: the mean loss and what is added outside."""
-
-
-def rough_complexity(
-    ballots: Ballots, weights: Floats, delta: float, prior: Floats | None
-) -> Callable[[Floats], Floats]:
-    """``(D + log(2 sqrt(m) / delta)) / m`` as a function of K, for searching."""
-    m = ballots.n_rows
-    constant = math.log(2 * math.sqrt(m) / delta)
-    return lambda K: np.asarray((dirichlet_divergence(weights, K, prior) + constant) / m)
+Rough = Callable[[Floats, slice], Statistics]
+"""From a column of K and the places of some margins to the statistics, for searching."""
 
 
 def dirichlet_complexity(ar: Arithmetic, terms: Terms, share: Any) -> tuple[Any, Any]:
     """D and ``(D + log(2 sqrt(m) / share)) / m``."""
-    K = terms.choice["concentration"]
-    kl = ar.dirichlet_kl([K * w for w in terms.weights], terms.dirichlet_prior)
+    alpha: Any = np.multiply.outer(terms.choice["concentration"], terms.weights)
+    kl = ar.dirichlet_kl(alpha, terms.dirichlet_prior)
     return kl, (kl + seeger_constant(ar, terms.n_rows, share)) / terms.n_rows
 
 
@@ -80,12 +71,12 @@ class FactorTwo(Bound):
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         summary = Summary.of(ballots, weights)
-        complexity = rough_complexity(ballots, weights, delta, prior)
-        return {
-            "concentration": best_concentration(
-                lambda K: nx.kl_inverse_upper(summary.sampled_loss(K, 0.0), complexity(K))
-            )
-        }
+
+        def values(K: Floats) -> Floats:
+            choice, statistics = {"concentration": K}, {"empirical": summary.sampled_loss(K, 0.0)}
+            return self.scan(ballots, weights, delta, prior, choice=choice, statistics=statistics)
+
+        return {"concentration": best_concentration(values)}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         return {"empirical": sampled_margin_loss(ballots, weights, choice["concentration"], 0.0)}
@@ -124,26 +115,26 @@ class DirichletOverMargins(OverMargins):
         return replace(super().in_paper_search(), concentrations=(1.0, 2.0**16))
 
     @abstractmethod
-    def searched(self, ballots: Ballots, weights: Floats) -> LossAndPenalty:
-        """Mean loss and penalty in float64, to be searched."""
+    def rough(self, ballots: Ballots, weights: Floats) -> Rough:
+        """The statistics of :meth:`measure` at many choices, not rounded."""
 
     @abstractmethod
-    def proved(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
-        """Mean loss and penalty in the given arithmetic, rounded up, and a number worth reading."""
+    def loss_and_penalty(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
+        """Mean loss and what is added outside, rounded up, and a number worth reading."""
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        margins, loss_and_penalty = np.array(self.margins), self.searched(ballots, weights)
-        complexity = rough_complexity(ballots, weights, self.share(delta), prior)
+        margins, rough = np.array(self.margins), self.rough(ballots, weights)
 
         def values(K: Floats, chosen: slice = slice(None)) -> Floats:
-            loss, penalty = loss_and_penalty(K[:, None], margins[chosen], chosen)
-            return nx.kl_inverse_upper(loss, np.broadcast_to(complexity(K)[:, None], loss.shape)) + penalty
+            choice = {"concentration": K[:, None], "margin": margins[chosen]}
+            measured = rough(K[:, None], chosen)
+            return self.scan(ballots, weights, delta, prior, choice=choice, statistics=measured)
 
         return zoom(values, self.margins, self.concentrations)
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl, complexity = dirichlet_complexity(ar, terms, ar.number(terms.delta) / len(self.margins))
-        loss, penalty, shown = self.proved(ar, terms)
+        loss, penalty, shown = self.loss_and_penalty(ar, terms)
         risk = ar.kl_inverse_upper(loss, complexity) + penalty
         return Value(risk, {"kl": kl, "complexity": complexity, **shown, "penalty": penalty})
 
@@ -175,14 +166,9 @@ class DirichletMargin(DirichletOverMargins):
         if terms.statistics["weight_error"] < terms.statistics["margin_error"]:
             raise ValueError("Every row with a small margin has much wrong weight, and not the other way.")
 
-    def searched(self, ballots: Ballots, weights: Floats) -> LossAndPenalty:
+    def rough(self, ballots: Ballots, weights: Floats) -> Rough:
         errors = self.row_errors(ballots, weights, np.array(self.margins))
-
-        def loss_and_penalty(K: Floats, g: Floats, chosen: slice) -> tuple[Floats, Floats]:
-            inside, outside = self.penalties(K, g, ballots.n_outputs)
-            return np.minimum(1, self.mean_cost(errors[:, chosen], inside)), outside
-
-        return loss_and_penalty
+        return lambda K, chosen: dict(zip(self.statistics, errors[:, chosen], strict=True))
 
     def row_errors(self, ballots: Ballots, weights: Floats, margins: Floats) -> Floats:
         """Shares of rows with M <= g and with W >= 1/2 - g, stacked."""
@@ -196,14 +182,6 @@ class DirichletMargin(DirichletOverMargins):
         by_weight = (ballots.n_rows - below[start]) / ballots.n_rows
         return np.stack([by_margin, np.maximum(by_margin, by_weight)])
 
-    def penalties(self, K: Floats, g: Floats, n_outputs: int) -> tuple[list[Floats], Floats]:
-        """What a row costs (few right votes, many right votes) and what is added outside, in float64."""
-        if n_outputs == 2:
-            inside = nx.beta_cdf(0.5 + g / 2, K * (0.5 + g), K * (0.5 - g))
-            return [inside, inside], nx.dirichlet_tail(K, g / 2)
-        e = np.exp(-(K + 1) * g**2 / 2)
-        return [np.minimum(1, (n_outputs - 1) * e), e], e
-
     @staticmethod
     def mean_cost(errors: Any, inside: Any) -> Any:
         """Mean cost of a row from the two shares of rows and the two costs."""
@@ -211,22 +189,22 @@ class DirichletMargin(DirichletOverMargins):
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         errors = self.row_errors(ballots, weights, np.array([choice["margin"]]))
-        return {"margin_error": float(errors[0, 0]), "weight_error": float(errors[1, 0])}
+        return dict(zip(self.statistics, errors[:, 0].tolist(), strict=True))
 
-    def exact_penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
-        """The penalties of :meth:`penalties` in the given arithmetic, rounded up."""
+    def penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
+        """What a row costs (few right votes, many right votes) and what is added outside."""
         K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
         if terms.n_outputs == 2:
             half = ar.number(0.5)
             inside = ar.beta_cdf_up(half + g / 2, K * (half + g), K * (half - g))
-            return [inside, inside], 1 - ar.beta_cdf_down(half + g / 2, K / 2, K / 2)
+            return [inside, inside], ar.beta_tail_up(half + g / 2, K / 2, K / 2)
         e = ar.exp(-(K + 1) * g * g / 2)
-        return [min(1, (terms.n_outputs - 1) * e), e], e
+        return [np.minimum(1, (terms.n_outputs - 1) * e), e], e
 
-    def proved(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
-        errors = [ar.number(terms.statistics[name]) for name in ("margin_error", "weight_error")]
-        inside, outside = self.exact_penalties(ar, terms)
-        return min(1, self.mean_cost(errors, inside)), outside, {"margin_error": errors[0]}
+    def loss_and_penalty(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
+        errors = [ar.number(terms.statistics[name]) for name in self.statistics]
+        inside, outside = self.penalties(ar, terms)
+        return self.mean_cost(errors, inside), outside, {"margin_error": errors[0]}
 
 
 @dataclass(frozen=True)
@@ -245,15 +223,11 @@ class DirichletMarginPublished(DirichletMargin):
     is_guarantee = False
     caveat = "The printed lemma is false: its exponent is too large by a factor of two."
 
-    def penalties(self, K: Floats, g: Floats, n_outputs: int) -> tuple[list[Floats], Floats]:
-        e = np.exp(-(K + 1) * g**2)
-        return [e, e], e
-
     @staticmethod
     def mean_cost(errors: Any, inside: Any) -> Any:
         return errors[0] + inside[0]
 
-    def exact_penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
+    def penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
         K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
         e = ar.exp(-(K + 1) * g * g)
         return [e, e], e
@@ -281,25 +255,19 @@ class DirichletStochastic(DirichletOverMargins):
         """Whether the de-randomisation term is the exact Beta tail."""
         return n_outputs == 2
 
-    def searched(self, ballots: Ballots, weights: Floats) -> LossAndPenalty:
-        summary = Summary.of(ballots, weights)
-
-        def loss_and_penalty(K: Floats, g: Floats, chosen: slice) -> tuple[Floats, Floats]:
-            if self.uses_beta_tail(ballots.n_outputs):
-                return summary.sampled_loss(K, g), nx.dirichlet_tail(K, g)
-            return summary.sampled_loss(K, g), np.exp(-self.exponent * (K + 1) * g**2)
-
-        return loss_and_penalty
+    def rough(self, ballots: Ballots, weights: Floats) -> Rough:
+        summary, margins = Summary.of(ballots, weights), np.array(self.margins)
+        return lambda K, chosen: {"empirical": summary.sampled_loss(K, margins[chosen])}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         K, margin = choice["concentration"], choice["margin"]
         return {"empirical": sampled_margin_loss(ballots, weights, K, margin)}
 
-    def proved(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
+    def loss_and_penalty(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
         K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
         empirical = ar.number(terms.statistics["empirical"])
         if self.uses_beta_tail(terms.n_outputs):
-            penalty = 1 - ar.beta_cdf_down(ar.number(0.5) + g, K / 2, K / 2)
+            penalty = ar.beta_tail_up(ar.number(0.5) + g, K / 2, K / 2)
         else:
             penalty = ar.exp(-self.exponent * (K + 1) * g * g)
         return empirical, penalty, {"empirical": empirical}

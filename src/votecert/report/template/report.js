@@ -3,9 +3,11 @@
   const dark = document.getElementById("dark");
   const toggle = document.getElementById("theme");
   const remembered = "votecert-theme";
+  let isDark = false;
   const show = (on) => {
+    isDark = on;
     dark.media = on ? "screen" : "not all";
-    toggle.setAttribute("aria-pressed", String(on));
+    toggle.textContent = `Switch to ${on ? "light" : "dark"}`;
   };
   let saved = null;
   try { saved = localStorage.getItem(remembered); } catch { /* a browser may forbid storage to local files */ }
@@ -14,9 +16,8 @@
   preferred.addEventListener("change", (event) => { if (saved === null) show(event.matches); });
   toggle.hidden = false;
   toggle.addEventListener("click", () => {
-    const on = toggle.getAttribute("aria-pressed") !== "true";
-    show(on);
-    saved = on ? "dark" : "light";
+    show(!isDark);
+    saved = isDark ? "dark" : "light";
     try { localStorage.setItem(remembered, saved); } catch { /* then it holds until the page is closed */ }
   });
 

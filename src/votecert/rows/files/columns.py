@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from votecert.rows.checks import likely_options
-from votecert.rows.tables import places_of
+from votecert.rows.tables import places_of, refuse_repeated
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused: that many voters are a mistake, or an attack."""
@@ -118,6 +118,8 @@ def chosen_voters(
     if layout.voters is not None:
         places = places_of(layout.voters, [names[position] for position in voters])
         voters = voters if places is None else tuple(voters[place] for place in places)
+    else:
+        refuse_repeated([names[position] for position in voters], f"{source}: ")
     if layout.n_voters not in (None, len(voters)):
         raise ValueError(
             f"{source} has {len(voters)} columns for {layout.n_voters} voters: leave out those that are none."

@@ -123,7 +123,7 @@ def _zstd(file: BinaryIO) -> BinaryIO:
             from pyarrow import CompressedInputStream
         except ImportError:
             raise ValueError(
-                "reading .zst files needs Python 3.14 or pyarrow. Install it: pip install 'votecert[tables]'."
+                "reading .zst files needs Python 3.14 or pyarrow: python -m pip install pyarrow"
             ) from None
         return cast(BinaryIO, CompressedInputStream(file, "zstd"))
     return cast(BinaryIO, ZstdFile(file))

@@ -22,7 +22,7 @@ def read_parquet(source: Source) -> Table:
         from pyarrow import parquet
     except ImportError:
         raise ValueError(
-            f"{source.name}: reading parquet files needs pyarrow. Install it: pip install 'votecert[tables]'."
+            f"{source.name}: reading parquet files needs pyarrow: python -m pip install pyarrow"
         ) from None
     with _refusing(source.name), parquet.ParquetFile(source.path) as file:
         schema, metadata = file.schema_arrow, file.metadata
