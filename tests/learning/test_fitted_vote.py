@@ -105,6 +105,14 @@ def test_a_fold_does_not_know_its_own_labels():
         np.testing.assert_allclose(one.totals[:, 0], same.totals[:, 0], atol=1e-4, err_msg=one.name)
 
 
+def test_on_coins_no_kind_looks_better_than_it_is():
+    """Labels that toss coins: whatever is fitted errs half of the time, and the record says so."""
+    rng = np.random.default_rng(0)
+    votes, y = rng.integers(2, size=(120, 60)), rng.integers(2, size=120)  # coins
+    errors = fitted(Ballots.from_votes(votes, y, classes=[0, 1])).errors
+    assert min(errors.values()) > 0.3
+
+
 def test_log_confusions_of_many_rows_are_the_logarithms_of_the_chances():
     votes, y = biased_jury(40_000, d=2)
     answers = answers_of(votes, y)

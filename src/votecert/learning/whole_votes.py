@@ -78,8 +78,8 @@ class WholeVotes(Learner):
     >>> y = rng.integers(2, size=1000)
     >>> votes = np.where(rng.random((1000, 3)) < [0.95, 0.6, 0.6], y[:, None], 1 - y[:, None])
     >>> found = vc.learn(votes, y, method=vc.WholeVotes(split=0.2, time_budget=10))
-    >>> found.weights.tolist(), bool(found.risk < 0.1)
-    ([1.0, 0.0, 0.0], True)
+    >>> int(found.weights.argmax()), bool(found.risk < 0.1)
+    (0, True)
     """
 
     split: float | None = None
