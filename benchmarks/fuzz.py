@@ -12,10 +12,13 @@ thousand files.
 from __future__ import annotations
 
 import argparse
+import bz2
 import contextlib
 import copy
+import gzip
 import io
 import json
+import lzma
 import os
 import resource
 import shutil
@@ -71,11 +74,25 @@ def make_files() -> Files:
         )
     ]
     groups = vc.certify(votes, y, groups=words[y])
+    long = [[f"q{row}", "abc"[i], int(votes[row, i]), int(y[row])] for row in range(60) for i in range(3)]
+    lines = "i,j,v,y\n" + "".join(",".join(map(str, line)) + "\n" for line in long)
+    objects = [dict(zip("ijvy", line, strict=True)) for line in long]
+    flat = [dict(zip("abcy", map(int, row), strict=True)) for row in table]
+    nested = [{"y": one["y"], "v": [{"j": judge, "v": one[judge]} for judge in "abc"]} for one in flat]
+    json_lines = "".join(json.dumps(one) + "\n" for one in nested)
     return {
         "digits.csv": csv.encode(),
         "words.csv": text.encode(),
         "quoted.csv": text.replace("yes", '"y, es"').encode(),
         "tabs.tsv": text.replace(",", "\t").encode(),
+        "long.csv": lines.encode(),
+        "long.jsonl": "".join(json.dumps(one) + "\n" for one in objects).encode(),
+        "flat.jsonl": "".join(json.dumps(one) + "\n" for one in flat).encode(),
+        "nested.json": json.dumps(nested, indent=1).encode(),
+        "long.csv.gz": gzip.compress(lines.encode()),
+        "digits.csv.bz2": bz2.compress(csv.encode()),
+        "nested.jsonl.xz": lzma.compress(json_lines.encode()),
+        "labelled.npz": saved(np.savez, L=votes.astype(np.int8), Y=y),
         "numbers.npy": saved(np.save, table.astype(np.uint8)),
         "words.npy": saved(np.save, words[table]),
         "floats.npy": saved(np.save, table.astype(float)),
@@ -203,14 +220,29 @@ def task(name: str, content: bytes, folder: Path, sound: Files, rng: Random) -> 
     if name.startswith("weights"):
         (folder / "v.csv").write_bytes(sound["digits.csv"])
         return command(["certify", "v.csv", "-l", "y", "--weights", name])
-    if not name.endswith(("csv", "tsv")) and rng.random() < 0.3:
+    if name.endswith(("npy", "npz", "parquet")) and rng.random() < 0.3:
         return lambda: read_folder(name)
     if rng.random() < 0.2:
         (folder / "c.json").write_bytes(sound["certificate-occam.json"])
-        return command(["predict", "c.json", name, "--ignore", "3"])
-    label = [] if name.endswith("npz") else ["-l", "3" if name.endswith("npy") else "y"]
+        return command(["predict", "c.json", name, *layout(name)[2:], "--ignore", "3"])
+    label = layout(name)
+    if rng.random() < 0.2:
+        (folder / "gold.csv").write_bytes(
+            damage(b"i,y\n" + b"".join(b"q%d,1\n" % row for row in range(60)), rng)
+        )
+        label += ["--gold", "gold.csv", "--abstain", "-1"]
     more = [["--weights", "uniform"], ["--weights", "uniform", "--group", label[-1] if label else "y"], []]
     return command(["certify", name, *label, *more[int(rng.choice([0, 0, 0, 1, 2]))]])
+
+
+def layout(name: str) -> list[str]:
+    """Options that say what is what in a file."""
+    if name.endswith("npz"):
+        return []
+    if name.startswith("nested"):
+        return ["-l", "y", "--votes", "v", "--judge", "j", "--vote", "v"]
+    long = ["--item", "i", "--judge", "j", "--vote", "v"] if name.startswith("long") else []
+    return ["-l", "3" if name.endswith("npy") else "y", *long]
 
 
 def command(arguments: list[str]) -> Callable[[], int]:
@@ -243,8 +275,7 @@ def warm_up(sound: Files) -> None:
         os.chdir(folder)
         for name, content in sound.items():
             Path(name).write_bytes(content)
-            label = "3" if name.endswith("npy") else "y"
-            verb, *rest = ["verify"] if name.startswith("certificate") else ["certify", "-l", label]
+            verb, *rest = ["verify"] if name.startswith("certificate") else ["certify", *layout(name)]
             if not name.startswith("weights"):
                 command([verb, name, *rest, "-q"])()
         command(["report", "certificate-f2.json", "digits.csv", "-l", "y", "-q"])()

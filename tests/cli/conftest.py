@@ -42,8 +42,9 @@ def invoke(tmp_path, monkeypatch) -> Callable[..., Result]:
     monkeypatch.setenv("NO_COLOR", "1")
     main = installed_main()
 
-    def run(*arguments: object, stdin: str = "") -> Result:
-        streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8") for content in (stdin.encode(), b"", b"")]
+    def run(*arguments: object, stdin: str | bytes = "") -> Result:
+        given = stdin if isinstance(stdin, bytes) else stdin.encode()
+        streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8") for content in (given, b"", b"")]
         with monkeypatch.context() as patch:
             patch.setattr(sys, "argv", ["votecert", *map(str, arguments)])
             for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):

@@ -20,7 +20,9 @@ from votecert.cli.monitor import monitor
 from votecert.cli.plan import plan
 from votecert.cli.predict import predict
 from votecert.cli.report import report
+from votecert.cli.triage import triage
 from votecert.cli.verify import verify
+from votecert.cli.versus import versus
 
 app = typer.Typer(
     name="votecert",
@@ -55,7 +57,8 @@ def about(
     """
 
 
-for function in (demo, certify, compare, learn, verify, report, predict, monitor, bounds, plan):
+COMMANDS = (demo, certify, triage, versus, compare, learn, verify, report, predict, monitor, bounds, plan)
+for function in COMMANDS:
     add_command(app, function)
 app.add_typer(paper.app, name="paper")
 

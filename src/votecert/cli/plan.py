@@ -28,6 +28,7 @@ def plan(
     fixed: bool = False,
     assurance: float = 0.5,
     sequential: Annotated[bool, typer.Option("--sequential")] = False,
+    answered: float | None = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
 ) -> None:
     """Say how many labelled rows a certificate takes.
@@ -49,12 +50,16 @@ def plan(
     sequential
         Look after each row, and stop as soon as the certificate is small enough: what that takes, against a
         fixed number of rows. For a vote fixed in advance.
+    answered : S
+        Plan for [bold]votecert triage[/]: the share of rows that you expect the vote to answer; --error is
+        then the error among these.
     quiet
         Print the number of rows only.
 
     Examples
     --------
     votecert plan --target 0.05 --error 0.03 --voters 10
+    votecert plan --target 0.02 --error 0.005 --answered 0.6 --voters 5
     votecert plan --target 0.05 --error 0.03 --voters 10 --sequential
     """
     if sequential:
@@ -62,9 +67,16 @@ def plan(
         return
     vote = "fixed" if fixed else "learned"
     assumed: dict[str, Any] = {"delta": delta, "vote": vote, "n_classes": classes, "assurance": assurance}
-    needed = vc.rows_needed(target, error, voters, **assumed)
+    needed = vc.rows_needed(target, error, voters, answered=answered, **assumed)
     if quiet:
         typer.echo(needed)
+        return
+    if answered is not None:
+        data().print(
+            f"{needed:,} labelled rows let the {vote} vote of {voters} voters answer {100 * answered:.6g} % "
+            f"of the rows with a certified risk of at most {target:g}, if it errs on {100 * error:.6g} % of "
+            f"these (confidence {100 * (1 - delta):.6g} %, chance {assurance:g})."
+        )
         return
     amounts = [math.ceil(factor * needed) for factor in FACTORS]
     shown = table("rows", "certificate at most", numbers=("rows", "certificate at most"))

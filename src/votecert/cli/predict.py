@@ -16,7 +16,8 @@ from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, plain, source_of
 from votecert.cli.results import STDOUT, check_outputs, save
-from votecert.cli.verify import sound_certificates
+from votecert.cli.rows import Result
+from votecert.cli.verify import sound_results
 from votecert.rows.files import read_new_votes
 
 HEADER = "prediction"
@@ -39,7 +40,8 @@ def predict(
     one, by exactly the vote that the
     certificate is about: its weights, its offsets, its rule for ties. The
     voters' columns are found by name and other columns are left out. The
-    certificate is verified first.
+    certificate is verified first. With what [bold]votecert triage[/] wrote, a
+    case that is handed over gets an empty cell.
 
     Parameters
     ----------
@@ -51,32 +53,36 @@ def predict(
     votecert predict certificate.json new.csv --output labels.csv
     """
     check_outputs(None, output)
-    vote = _only_vote(sound_certificates(certificate), certificate)
+    vote = _only_vote(sound_results(certificate), certificate)
     name, source = source_of(votes)
     with talk.wait(f"Reading {plain(name)}") as waiting:
         found = read_new_votes(
             source,
             vote.predictor.classes,
-            rows.layout(voters=vote.voters, n_voters=vote.terms.n_voters),
+            rows.layout(voters=vote.voters, n_voters=len(vote.predictor.votes)),
             abstain=rows.abstain or (),
             header=not rows.no_header,
             progress=waiting.advance,
         )
     for note in found.notes:
         talk.say(f"[yellow]Note:[/] {plain(note)}")
-    labels = vote.predictor.predict_codes(found.codes).tolist()
+    decide = vote.decide_codes if isinstance(vote, vc.Triage) else vote.predictor.predict_codes
+    labels = decide(found.codes).tolist()
     save(output, _as_csv(labels, None if found.items is None else found.items.tolist()), talk)
     _warn_of_formulas(labels, talk)
-    counts = ", ".join(f"{plain(label)} {n}" for label, n in Counter(labels).most_common(8))
+    named = ["handed over" if label is None else plain(label) for label in labels]
+    counts = ", ".join(f"{name} {n}" for name, n in Counter(named).most_common(8))
     talk.say(f"{len(labels)} rows: {counts}")
 
 
-def _only_vote(certificates: list[vc.Certificate], path: Path) -> vc.Certificate:
+def _only_vote(certificates: list[Result], path: Path) -> Result:
     """The one vote that all certificates of a file are about; groups share it."""
     if len({one.predictor for one in certificates}) > 1:
         raise ValueError(f"{path} holds certificates about several votes: give a file with one of them.")
     if certificates[0].predictor.kind == "soft":
-        raise ValueError(f"{path} is about a vote with class scores: use Certificate.predict in Python.")
+        raise ValueError(
+            f"{path} is about a vote with class scores: use Certificate.predict in Python, or Triage.decide."
+        )
     return certificates[0]
 
 

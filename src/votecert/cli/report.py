@@ -13,7 +13,7 @@ from votecert.cli.command import without
 from votecert.cli.console import Talk
 from votecert.cli.results import check_outputs, comparison, save, save_report
 from votecert.cli.rows import encoding, read_rows, rows_of_group
-from votecert.cli.verify import CertifiedRowOptions, sound_certificates
+from votecert.cli.verify import CertifiedRowOptions, sound_results
 
 REPORT = opt.ResultOptions(html=Path("votecert-report.html"))
 
@@ -46,7 +46,15 @@ def report(
     votecert report certificate.json --markdown - >> README.md
     """
     check_outputs(result_options if markdown is None else None, markdown)
-    chosen, tables = _chosen(sound_certificates(certificate, bound), certificate)
+    results = sound_results(certificate, bound)
+    triages = [one for one in results if isinstance(one, vc.Triage)]
+    if triages:
+        text = (
+            triages[0].to_html(title=result_options.title) if markdown is None else triages[0].to_markdown()
+        )
+        save(result_options.html if markdown is None else markdown, text, talk)
+        return
+    chosen, tables = _chosen([one for one in results if isinstance(one, vc.Certificate)], certificate)
     if markdown is not None:
         save(markdown, chosen.to_markdown(), talk)
         return

@@ -13,6 +13,9 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.files import read_table, read_weights
 from votecert.rows.vote_table import VoteTable
 
+Result = vc.Certificate | vc.Triage
+"""What a file may hold that speaks about rows."""
+
 
 def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: Any) -> VoteTable:
     """Read the file and say what was found in it; ``instead`` of options, what a certificate wants."""
@@ -37,22 +40,23 @@ def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: 
     return found
 
 
-def encoding(certificate: vc.Certificate, options: RowOptions) -> dict[str, Any]:
+def encoding(certificate: Result, options: RowOptions) -> dict[str, Any]:
     """How to read the rows that a certificate speaks about: with its classes and its rule for abstentions."""
     if certificate.group is not None and options.group is None:
         raise ValueError(
             "This is a certificate of one group: say with --group which column names the groups."
         )
+    counted = certificate if isinstance(certificate, vc.Triage) else certificate.terms
     return {
         "group": None if certificate.group is None else options.group,
         "classes": list(certificate.predictor.classes),
-        "can_abstain": certificate.terms.n_outputs > certificate.terms.n_classes,
+        "can_abstain": counted.n_outputs > len(certificate.predictor.classes),
         "voters": certificate.voters,
         "validate": False,  # its maker has seen the notes
     }
 
 
-def rows_of_group(certificate: vc.Certificate, found: VoteTable) -> Ballots:
+def rows_of_group(certificate: Result, found: VoteTable) -> Ballots:
     """The rows that a certificate speaks about, read with its voters."""
     if certificate.group is None or found.groups is None:
         return found.ballots

@@ -13,7 +13,7 @@ from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import NotVerifiedError
-from votecert.cli.rows import encoding, read_rows, rows_of_group
+from votecert.cli.rows import Result, encoding, read_rows, rows_of_group
 from votecert.rows.vote_table import VoteTable
 
 LARGEST_CERTIFICATE = 500_000_000
@@ -42,28 +42,39 @@ def verify(
     """
     read: dict[str, Any] | None = None
     found = None
-    for one in load_certificates(certificate):
+    for one in load_results(certificate):
         # the groups of one file share their rows
         if votes and (wanted := encoding(one, row_options)) != read:
             read, found = wanted, read_rows(votes, row_options, talk, **wanted)
         with talk.wait("Verifying"):
             verdict = check(certificate, one, found)
         if not talk.quiet:
-            name = one.bound if one.group is None else f"{one.bound}, group {one.group}"
+            name = "triage" if isinstance(one, vc.Triage) else one.bound
+            name += "" if one.group is None else f", group {one.group}"
             data().print(f"{plain(name)}: {plain(verdict)}")
             data().print(plain(one.statement))
 
 
 def sound_certificates(path: Path, bound: str | None = None) -> list[vc.Certificate]:
     """The certificates of a file, by one bound or by any, verified."""
-    certificates = [one for one in load_certificates(path) if bound in (None, one.bound)]
-    for one in certificates:
-        check(path, one)
+    certificates = []
+    for one in sound_results(path, bound):
+        if isinstance(one, vc.Triage):
+            raise ValueError(f"{path} says what a vote may decide alone; this takes a certificate.")
+        certificates.append(one)
     return certificates
 
 
-def load_certificates(path: Path) -> list[vc.Certificate]:
-    """Read the certificates of a file; JSON that is no sound certificate counts as not verified."""
+def sound_results(path: Path, bound: str | None = None) -> list[Result]:
+    """The certificates of a file, by one bound or by any, or its triage, verified."""
+    found = [one for one in load_results(path) if isinstance(one, vc.Triage) or bound in (None, one.bound)]
+    for one in found:
+        check(path, one)
+    return found
+
+
+def load_results(path: Path) -> list[Result]:
+    """Read the certificates of a file, or its triage; JSON that is nothing sound counts as not verified."""
     if path.is_dir() or not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     if path.stat().st_size > LARGEST_CERTIFICATE:
@@ -78,9 +89,11 @@ def load_certificates(path: Path) -> list[vc.Certificate]:
     return [_read(path, one) for one in listed]
 
 
-def _read(path: Path, content: Any) -> vc.Certificate:
+def _read(path: Path, content: Any) -> Result:
+    is_triage = isinstance(content, dict) and "votecert_triage" in content
+    kind: type[Result] = vc.Triage if is_triage else vc.Certificate
     try:
-        certificate = vc.Certificate.from_json(json.dumps(content))
+        certificate = kind.from_json(json.dumps(content))
     except Exception as error:
         # Whatever an edited field leads to, it must not look like a sound certificate.
         raise NotVerifiedError(f"{path}: it does not verify: {error}") from None
@@ -91,7 +104,7 @@ def _read(path: Path, content: Any) -> vc.Certificate:
     return certificate
 
 
-def check(path: Path, certificate: vc.Certificate, found: VoteTable | None = None) -> str:
+def check(path: Path, certificate: Result, found: VoteTable | None = None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
     try:
         with np.errstate(all="ignore"):  # the verdict tells, NumPy need not warn

@@ -16,9 +16,13 @@ from scipy.special import bdtrik
 
 from votecert.bounds.occam import Occam
 from votecert.bounds.occam_prior import log_of_reciprocal
+from votecert.certificate.triage.rules import SHARES
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper, log_binomial_cdf
 from votecert.rows.read import check_delta
+from votecert.rows.split import SPLIT
+
+_FIRST_SHARE = {"learned": 3, "fixed": 4}  # tests of thresholds begin with one part of so many
 
 MOST_ROWS = 10**12
 """Plans that take more rows are refused."""
@@ -36,6 +40,7 @@ def rows_needed(
     n_classes: int = 2,
     assurance: float = 0.5,
     fitted_list: bool = True,
+    answered: float | None = None,
 ) -> int:
     r"""Count the labelled rows that bring the certificate down to a target.
 
@@ -57,6 +62,9 @@ def rows_needed(
         Chance that the certificate then is at most the target: 0.5 plans for ordinary luck.
     fitted_list : bool, default=True
         Whether a part of delta goes to a fitted list of votes, as it does by default in ``certify``.
+    answered : float, optional
+        Plan for ``triage``: the share of rows that the vote is expected to answer, with the expected error
+        among these. A learned vote is fitted on a quarter of the rows besides.
 
     Returns
     -------
@@ -80,10 +88,16 @@ def rows_needed(
     286
     >>> 286 < rows_needed(0.05, 0.03, n_voters=10) < 500  # learning costs some rows
     True
+    >>> rows_needed(0.02, 0.005, n_voters=5, vote="fixed", answered=0.6)  # triage
+    710
     """
     _check_plan(expected_error, n_voters, delta, n_classes, vote, assurance)
     check_target(target_risk, expected_error)
     level = math.log(delta) - _vote_cost(vote, n_voters, n_classes, fitted_list)
+    if answered is not None:
+        if not 0 < answered <= 1:
+            raise ValueError(f"answered must be above 0 and at most 1, not {answered!r}.")
+        level = math.log(delta * float(SHARES["target"])) - math.log(_FIRST_SHARE[vote])
 
     def rows_for(errors: int) -> int:
         return _smallest(lambda rows: float(log_binomial_cdf(errors, rows, target_risk)) <= level, errors + 1)
@@ -92,7 +106,10 @@ def rows_needed(
         chance = float(log_binomial_cdf(errors, rows_for(errors), expected_error))
         return chance >= math.log(assurance)
 
-    return rows_for(_smallest(is_likely, 0))
+    needed = rows_for(_smallest(is_likely, 0))
+    if answered is None:
+        return needed
+    return math.ceil(needed / answered / (1 - SPLIT if vote == "learned" else 1))
 
 
 def certificate_curve(

@@ -19,9 +19,9 @@ WORDS = 8
 PADDING = b"\0" * 8 * (WORDS + 1)
 """What has to follow a text, so that words may be read beyond its end."""
 
-_BITS = 17  # of the places in the cache
+_FEWEST_BITS, _MOST_BITS = 13, 20  # of the places in the cache
 _MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
-_HALF, _SHIFT = np.uint64(32), np.uint64(64 - _BITS)
+_HALF = np.uint64(32)
 _MASKS = np.array([(1 << 8 * n_bytes) - 1 for n_bytes in range(9)], dtype=np.uint64)
 
 
@@ -73,8 +73,12 @@ class CellCache:
     """
 
     def __init__(self) -> None:
-        self._words = np.zeros((1, 1 << _BITS), dtype=np.uint64)
-        self._numbers = np.zeros(1 << _BITS, dtype=np.int64)
+        self._empty(1, _FEWEST_BITS)
+
+    def _empty(self, n_words: int, bits: int) -> None:
+        self._bits, self._n_taken = bits, 0
+        self._words = np.zeros((n_words, 1 << bits), dtype=np.uint64)
+        self._numbers = np.zeros(1 << bits, dtype=np.int64)
 
     def numbers(self, cells: Cells, number_of: Callable[[bytes], int]) -> IntArray:
         """The numbers of cells; ``number_of`` gives those of cells that are not known."""
@@ -83,11 +87,12 @@ class CellCache:
             every = np.arange(len(cells))
             return np.fromiter(map(number_of, cells.entries(every)), np.int64, count=len(every))
         n_words = max(len(self._words), -(-longest // 8))
-        if n_words > len(self._words):
-            more = np.zeros((n_words - len(self._words), 1 << _BITS), dtype=np.uint64)
-            self._words = np.concatenate([self._words, more])
+        if self._n_taken > 1 << self._bits - 3 and self._bits < _MOST_BITS:
+            self._empty(n_words, min(self._bits + 3, _MOST_BITS))  # what is asked for again, comes back
+        elif n_words > len(self._words):
+            self._empty(n_words, self._bits)
         words = cells.words(n_words)
-        places = _places(words)
+        places = _places(words, self._bits)
         numbers = self._numbers.take(places)
         unknown = np.flatnonzero(_differ(self._words.take(places, axis=1), words))
         if len(unknown):
@@ -100,6 +105,7 @@ class CellCache:
             numbers[unknown] = found[np.cumsum(is_new) - 1]
             taken, kept = np.unique(places[first], return_index=True)  # one cell a place
             self._words[:, taken] = words[:, first[kept]]
+            self._n_taken += int(np.count_nonzero(self._numbers[taken] == 0))
             self._numbers[taken] = found[kept]
         return numbers
 
@@ -112,9 +118,9 @@ def _differ(some: Words, others: Words) -> BoolArray:
     return found
 
 
-def _places(words: Words) -> Indices:
+def _places(words: Words, bits: int) -> Indices:
     mixed: Words = words[0]
     for word in words[1:]:
         mixed = (mixed ^ (mixed >> _HALF)) * _MIXER ^ word
-    places: Indices = (((mixed ^ (mixed >> _HALF)) * _MIXER) >> _SHIFT).astype(np.intp)
+    places: Indices = (((mixed ^ (mixed >> _HALF)) * _MIXER) >> np.uint64(64 - bits)).astype(np.intp)
     return places

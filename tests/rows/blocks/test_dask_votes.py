@@ -80,6 +80,7 @@ def test_the_ensemble_is_sent_once_to_each_worker(cluster, tmp_path):
     assert 1 <= len(arrivals) <= 4 < votes.npartitions  # two workers, and who passes it on
 
 
+@pytest.mark.filterwarnings("ignore:`apply_async` is deprecated")  # of joblib 1.5 to itself
 def test_the_classifier_runs_on_a_cluster_through_joblib(cluster):
     def fitted(n_jobs):
         forest = RandomForestClassifier(4, random_state=0, n_jobs=n_jobs)

@@ -152,9 +152,11 @@ def test_packed_files_and_streams(kind, tmp_path):
         (tmp_path / (name + kind)).write_bytes(content)
         assert_same(read_votes(tmp_path / (name + kind), **LONG))
         assert_same(read(content, **LONG))
-        (tmp_path / (name + kind)).write_bytes(content[: len(content) // 2])
-        with pytest.raises(ValueError, match="damaged, or not packed as its name says"):
-            read_votes(tmp_path / (name + kind), **LONG)
+        half = len(content) // 2
+        for damaged in (content[:half], content[:half] + b"\xff" * 20 + content[half + 20 :], text.encode()):
+            (tmp_path / (name + kind)).write_bytes(damaged)
+            with pytest.raises(ValueError, match="damaged, or not packed as its name says"):
+                read_votes(tmp_path / (name + kind), **LONG)
 
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):

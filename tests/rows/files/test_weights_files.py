@@ -81,3 +81,9 @@ def test_objects_are_not_loaded(tmp_path):
 def test_json_has_the_names(tmp_path):
     content = json.loads(format_weights("w.json", WEIGHTS, VOTERS))
     assert content == {"voters": list(VOTERS), "weights": WEIGHTS.tolist()}
+
+
+def test_names_that_are_more_than_the_weights(tmp_path):
+    (tmp_path / "w.json").write_text('{"voters": ["a", "b", "b", "b"], "weights": [1, 2]}')
+    with pytest.raises(ValueError, match="name a voter twice"):
+        read_weights(tmp_path / "w.json", 2, ["a", "b"])

@@ -40,6 +40,10 @@ ENOUGH = 1.5
 
 FEWEST_ROWS_TO_SPLIT = 40
 
+SEED = 8_051_957
+"""The seed of the split by default. With 0, rows drawn with ``numpy.random.default_rng(0)`` would be
+split by the very numbers that made them."""
+
 
 def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.NDArray[Any]]:
     """Place of the winning class, -1 where there is none to answer with, and the votes by which it leads.
@@ -88,6 +92,13 @@ class Leads(NamedTuple):
             there = winner >= 0
             found.append((lead[there], (winner != part.labels)[there], count[there]))
         return cls(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+    def mean_risk(self, rows: int) -> float:
+        """Mean over the rows of the error among those with such a lead, or a larger one; 1 without any."""
+        group = np.unique(-self.lead, return_inverse=True)[1].reshape(-1)
+        there = np.bincount(group, self.times)
+        n, k = there.cumsum(), np.bincount(group, self.times * self.wrong).cumsum()
+        return float(there @ ((k + 0.5) / (n + 1.0)) + rows - there.sum()) / rows
 
     def counts(self, rows: int, cuts: Sequence[float], starts: Sequence[int]) -> Counts:
         """Answered rows and errors at each threshold, the highest first."""
@@ -192,7 +203,7 @@ def _always_odd(vote: WeightedVote, rows: Rows) -> bool:
 def fit_vote(
     fitting: Rows, fallback: int | None, classes_declared: bool, abstention_declared: bool
 ) -> WeightedVote:
-    """A vote that fitting rows and declarations alone decide; the plain vote, if they tell nothing."""
+    """A vote that fitting rows and declarations alone decide: the one that knows best when it errs."""
     with threadpool_limits(limits=1, user_api="blas"):
         found = learned_vote(
             fitting,
@@ -202,10 +213,12 @@ def fit_vote(
             abstention_declared=abstention_declared,
             fallback=fallback,
         )
-    if found is None:
-        return vote_of(fitting, np.ones(fitting.n_voters, dtype=np.int64), fallback)
-    vote = vote_of(fitting, found.votes, fallback, found.offsets.tolist())
-    return vote if found.table is None else replace(vote, table=as_tuple(found.table.tolist()))
+    listed = [vote_of(fitting, np.ones(fitting.n_voters, dtype=np.int64), fallback)]
+    if found is not None:
+        table = None if found.table is None else as_tuple(found.table.tolist())
+        fitted = vote_of(fitting, found.votes, fallback, found.offsets.tolist())
+        listed.append(replace(fitted, table=table))
+    return min(listed, key=lambda vote: Leads.of(vote, fitting).mean_risk(fitting.n_rows))
 
 
 def fitted_cuts(
@@ -229,7 +242,8 @@ def fitted_cuts(
         return (zero.item(),), (1,)
     wanted = np.arange(1, QUANTILES + 1) * reached[-1] / QUANTILES
     found = leads.lead[order][np.searchsorted(reached, wanted - 1e-9)]
-    cuts = np.unique(np.append(found, zero))[::-1].tolist()
+    found[-1] = zero  # below the lowest lead there is nothing to tell apart
+    cuts = np.unique(found)[::-1].tolist()
     counts = leads.counts(fitting.n_rows, cuts, [1] * len(cuts))
     answered, errors = growth * np.array(counts.answered), growth * (np.array(counts.errors) + 0.5)
     limits = clopper_pearson_upper(np.minimum(errors, answered), np.maximum(answered, 1.0), math.log(delta))

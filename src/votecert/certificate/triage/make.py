@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from votecert.certificate.make import fallback_index
-from votecert.certificate.triage.leads import Leads, Ready, scale_of, vote_of
+from votecert.certificate.triage.leads import SEED, Leads, Ready, scale_of, vote_of
 from votecert.certificate.triage.record import Triage
 from votecert.certificate.triage.rules import (
     OperatingPoint,
@@ -37,7 +37,7 @@ def triage(
     scores: Any = None,
     voters: Iterable[str] | None = None,
     split: float = SPLIT,
-    random_state: int = 0,
+    random_state: int = SEED,
 ) -> Triage:
     """Find what a vote may decide alone: it answers where its winner leads clearly, and hands over the rest.
 
@@ -57,7 +57,7 @@ def triage(
         there can be, or fifty; for learned votes, leads on the fitting rows.
     split : float, default=0.25
         Share of the rows that a learned vote is fitted on.
-    random_state : int, default=0
+    random_state : int, optional
         Seed of the split. To be chosen once: trying several until much is answered voids the guarantee.
 
     Returns

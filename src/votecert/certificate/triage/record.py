@@ -91,6 +91,7 @@ class Triage(Record):
     voters: tuple[str, ...] | None
 
     kind_of_record: ClassVar[str] = "triage"
+    group: ClassVar[None] = None  # as certificates of all rows have it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "curve", tuple(OperatingPoint(*point) for point in self.curve))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from votecert.certificate.text import sentence
-from votecert.certificate.triage.leads import Leads, declared_cuts, fit_vote, fitted_cuts, scale_of
+from votecert.certificate.triage.leads import SEED, Leads, declared_cuts, fit_vote, fitted_cuts, scale_of
 from votecert.certificate.triage.record import Triage
 from votecert.certificate.triage.rules import coverage, curve_risks, passing, points, selected
 from votecert.certificate.verify import BELOW_EXACT, BELOW_FLOAT64, SAME_FIT, TOLERANCE, Verification
@@ -38,7 +38,7 @@ def verify(triage: Triage, votes: Any = None, y: Any = None) -> Verification:
             on_trust.append("The thresholds were declared before the rows were seen.")
         if len(set(triage.votes)) > 1:
             on_trust.append("These weights, which are not equal, were fixed before the rows were seen.")
-    elif triage.seed:
+    elif triage.seed != SEED:
         on_trust.append(f"The seed {triage.seed} was chosen once, whatever came of it.")
     if votes is not None or y is not None:
         found, trusted = _recount(triage, _rows(triage, votes, y))

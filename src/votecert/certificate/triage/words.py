@@ -22,9 +22,9 @@ FACTORS = (2, 3, 5, 10, 20, 50, 100)
 
 def statement(triage: Triage) -> str:
     """One sentence: what is guaranteed, for which vote."""
-    who = (
-        f"{who_votes(triage.predictor, triage.voters)} {with_weights(triage.predictor, triage.origin, False)}"
-    )
+    equal = triage.origin == "fixed" and len(set(triage.votes)) == 1
+    weights = "with equal weights" if equal else with_weights(triage.predictor, triage.origin, False)
+    who = f"{who_votes(triage.predictor, triage.voters)} {weights}"
     if triage.threshold is None:
         target = f"at most {percent(triage.max_risk)} errors"
         return f"Nothing that {who} says can be answered with {target}: {triage.reason}"
@@ -38,7 +38,7 @@ def statement(triage: Triage) -> str:
 
 def lead(threshold: float) -> str:
     """A threshold in percent."""
-    return f"{100 * threshold:.6g} %"
+    return f"{100 * threshold:.4g} %"
 
 
 def reason(triage: Triage) -> str:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -194,7 +195,7 @@ class _Unpacking:
         """Some bytes."""
         try:
             data = bytes(self._stream.read(size))
-        except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
             text = str(error).partition("\n")[0].rstrip(".")
             raise ValueError(f"{self._name} is damaged, or not packed as its name says: {text}.") from None
         self._n += len(data)

@@ -56,7 +56,7 @@ def read_weights(path: str | PathLike[str], n_voters: int, voters: Sequence[str]
         place = {name: position for position, name in enumerate(names)}
         if unknown := [name for name in voters if name not in place]:
             raise ValueError(f"{path} has no weight for the voter {unknown[0]!r}.")
-        if sorted(place) != sorted(voters):
+        if sorted(names) != sorted(voters):
             raise ValueError(f"{path} or the votes name a voter twice, so that no weight goes by name.")
         weights = weights[[place[name] for name in voters]]
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
