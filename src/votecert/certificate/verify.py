@@ -15,7 +15,7 @@ from votecert.certificate.certificate import Certificate
 from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.checks import problem_with_fields
 from votecert.certificate.text import sentence
-from votecert.learning.fitted_vote import CROSS_VALIDATED, SHARE
+from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.learning.whole_votes import refitted_vote
 from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
@@ -131,7 +131,12 @@ def _counts_that_differ(certificate: Certificate) -> list[str]:
 
 def _details_that_differ(certificate: Certificate, known: dict[str, float]) -> list[str]:
     """Numbers on the way that are not those of the formula, up to the last digits of another machine."""
-    others = ("interrupted", CROSS_VALIDATED, SHARE)  # how learning went, on which the number does not rest
+    others = (
+        "interrupted",
+        CROSS_VALIDATED,
+        SHARE,
+        PLAIN_ERRORS,
+    )  # how learning went, on which the number does not rest
     told = {name: x for name, x in certificate.details.items() if not name.startswith(others)}
     if known.keys() != told.keys():
         return ["The details are not those of this bound."]

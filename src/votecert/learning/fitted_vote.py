@@ -34,6 +34,9 @@ MOST_ANSWERS = 1 << 24
 CROSS_VALIDATED, SHARE = "cross-validated error, ", "share, "
 """Details of a certificate that begin so tell the error, and the share in the blend, of a kind of vote."""
 
+PLAIN_ERRORS = "errors of the plain vote"
+"""The detail that tells how many of all rows everybody's vote, once each, gets wrong."""
+
 _SCALES = np.geomspace(0.02, 2.0, 10)  # totals become log-odds at the best of these
 
 

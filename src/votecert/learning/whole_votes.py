@@ -25,7 +25,7 @@ from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
 from votecert.learning.base import Learner
 from votecert.learning.budget import Budget
-from votecert.learning.fitted_vote import FittedVote, fit_vote
+from votecert.learning.fitted_vote import PLAIN_ERRORS, FittedVote, fit_vote
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
@@ -310,7 +310,9 @@ class _Search:
             choice = {**self.declared, **self.fitted.choice(), "fallback": self.fallback}
             evaluations.append(self._evaluate(choice))
         found = min(evaluations, key=lambda evaluation: evaluation.risk)
-        return found if self.fitted is None else replace(found, details=found.details | self.fitted.details())
+        plain = self.rows.errors(self.found[0].votes[: self.rows.n_voters], fallback=self.fallback)
+        more = {PLAIN_ERRORS: float(plain)} | ({} if self.fitted is None else self.fitted.details())
+        return replace(found, details=found.details | more)
 
     def _best_whole_vote(self) -> Evaluation:
         """The best whole-number vote that was found; what beats everybody's on a sample may not on all."""
