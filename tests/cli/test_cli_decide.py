@@ -106,3 +106,13 @@ def test_versus_refuses_what_is_no_vote(invoke, votes, who):
     done = invoke("versus", votes, *ROWS, "--first", who, "--second", "vote")
     assert done.exit_code == 2
     assert "no column of votes" in done.stderr or "takes a certificate" in done.stderr
+
+
+def test_precision_on_the_command_line(invoke, votes):
+    done = invoke(
+        "certify", votes, *ROWS, "--group", "predicted", "--weights", "uniform", "--json", "groups.json"
+    )
+    assert done.exit_code == 0, done.stderr
+    checked = invoke("verify", "groups.json", votes, *ROWS, "--group", "predicted")
+    assert checked.exit_code == 0, checked.stderr
+    assert "test-set, group bad" in checked.stdout

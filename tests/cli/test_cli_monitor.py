@@ -112,7 +112,35 @@ def test_groups(invoke, folder):
     assert done.exit_code == 0, done.stderr
     assert [one["name"] for one in state(folder)["streams"]] == ["eu", "us"]
     assert "--group" in invoke("monitor", "g.json", "bad.csv", *LABEL).stderr
+    assert invoke("monitor", "g.json", "bad.csv", *rows, "--state", "m.json", "--cluster", "a").exit_code == 2
     assert invoke("monitor", "c.json", "bad.csv", *rows, "--state", "x.json").exit_code == 2
+
+
+def test_triage_with_rows_that_nobody_looked_at(invoke, folder):
+    triage = ("--label", "human", "--ignore", "question,region", "--max-risk", "0.2", "--weights", "uniform")
+    assert invoke("triage", "votes.csv", *triage, "--json", "t.json").exit_code == 0
+    head, *lines = (folder / "new.csv").read_text().splitlines()
+    lines = [line if place % 2 else line.rsplit(",", 1)[0] + "," for place, line in enumerate(lines)]
+    (folder / "some.csv").write_text("\n".join([head, *lines]) + "\n")
+    done = invoke("monitor", "t.json", "some.csv", *LABEL, "--item", "question")
+    assert done.exit_code == 0, done.stderr
+    error, handed = state(folder)["streams"]
+    assert sum(handed["losses"].values()) == state(folder)["rows"] == 100
+    assert 0 < sum(error["losses"].values()) <= 50
+    assert invoke("monitor", "t.json", "some.csv", *LABEL, "--item", "question").exit_code == 2
+
+
+def test_clusters(invoke, folder):
+    text = (folder / "new.csv").read_text().splitlines()
+    lines = [f"patient,{text[0]}", *(f"p{place // 4},{line}" for place, line in enumerate(text[1:]))]
+    (folder / "patients.csv").write_text("\n".join(lines) + "\n")
+    done = invoke("monitor", "c.json", "patients.csv", *LABEL, "--cluster", "patient")
+    assert done.exit_code == 0, done.stderr
+    assert "on 25 clusters" in done.stdout
+    again = invoke("monitor", "c.json", "patients.csv", *LABEL, "--cluster", "patient")
+    assert again.exit_code == 2
+    assert "fed before" in again.stderr
+    assert invoke("monitor", "c.json", "bad.csv", *LABEL).exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Origin
 from votecert.bounds.test_set import TestSet
-from votecert.certificate.make import Maker, best_of, fallback_index, group_masks
+from votecert.certificate.groups import read_groupings
+from votecert.certificate.make import Maker, best_of, fallback_index
 from votecert.certificate.table import CertificateTable
 from votecert.learning import check_prior, find_learners, ignored, read_options, splitting
 from votecert.learning.base import Learner
@@ -94,9 +95,10 @@ def certify(
     search : {"default", "paper"}
         "paper" searches margins and K as the paper's experiments do (1000 margins, all paid for), for bounds
         with a grid of margins.
-    groups : (m,) labels or "class", optional
+    groups : (m,) labels, "class", "predicted", a list or dict of these, optional
         One certificate for each group of rows, for the same weights, with delta split evenly so that they
-        hold together; "class" groups by the true label.
+        hold together; "class" groups by the true label (recall), "predicted" by what the vote says
+        (precision). Several at once: a list, or a dictionary with names.
     sequential : bool, default=False
         Whether one looks while the rows come in: certify all rows so far after each batch, and stop as
         soon as the risk is below the target. They all hold together. For a vote fixed in advance.
@@ -136,7 +138,8 @@ def certify(
     """
     check_delta(delta)
     options = read_options(learning, signature(certify).parameters)
-    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate)
+    voters = None if voters is None else tuple(voters)
+    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate, voters)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
@@ -161,13 +164,9 @@ def certify(
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
-        if isinstance(rows, Ballots) and rows.pattern_of_row is None:
-            raise ValueError(
-                "Rows that were read in blocks are gone and cannot be grouped: read each group by itself and "
-                "certify it with its share of delta."
-            )
-        masks = group_masks(groups, y if y is not None else _labels(rows), rows.n_rows)
-        return maker.make_groups(methods[0], found_by[0], delta, masks)
+        labels = y if y is not None else _labels(rows)
+        groupings = read_groupings(groups, labels, rows, methods[0])
+        return maker.make_groups(methods[0], found_by[0], delta, groupings)
     share = delta / len(methods)
     made = [maker.make(method, how, share) for method, how in zip(methods, found_by, strict=True)]
     return best_of(made, delta) if bound == "best" else made[0]
@@ -232,7 +231,8 @@ def compare(
     """
     check_delta(delta)
     options = read_options(learning, signature(compare).parameters)
-    rows = read_rows(votes, y, None, classes, can_abstain, splitting(options), validate)
+    voters = None if voters is None else tuple(voters)
+    rows = read_rows(votes, y, None, classes, can_abstain, splitting(options), validate, voters)
     methods = _in_search(search, [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)])
     check_prior(prior, methods)
     names = voter_names(votes, voters, rows.n_voters)
@@ -308,5 +308,5 @@ def _labels(rows: Ballots | Scores) -> npt.NDArray[Any]:
     """The true label of each row."""
     if isinstance(rows, Scores):
         return np.asarray(rows.classes[rows.labels])
-    assert rows.pattern_of_row is not None
-    return np.asarray(rows.classes[rows.labels[rows.pattern_of_row]])
+    places = slice(None) if rows.pattern_of_row is None else rows.pattern_of_row
+    return np.asarray(rows.classes[rows.labels[places]])

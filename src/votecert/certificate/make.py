@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from votecert.bounds.base import Bound, Evaluation, Origin, UnsupportedProblemError
 from votecert.certificate.certificate import Certificate, VoteKind, certified_vote
+from votecert.certificate.groups import PREDICTED, Grouping
 from votecert.certificate.table import CertificateTable
 from votecert.learning.base import Learner
 from votecert.learning.budget import mark_interrupted
@@ -73,36 +73,42 @@ class Maker:
         return method.at(self.ballots, np.array(found.terms.weights), delta, choice, prior=self.prior)
 
     def make_groups(
-        self,
-        method: Bound,
-        weights: Floats | Learner,
-        delta: float,
-        masks: dict[str, npt.NDArray[np.bool_]],
+        self, method: Bound, weights: Floats | Learner, delta: float, groupings: Sequence[Grouping]
     ) -> CertificateTable:
-        """One certificate a group for one vote, each with an equal share of delta.
+        """One certificate a group for one vote; groupings, and groups in them, have equal shares of delta.
 
         A vote learned on all rows is one of the votes that each group's statement covers, so the groups
         need not be split off before learning. The fitted list would need its own held-out rows in every
         group; it is left out unless it was fitted on other rows. Weights that are rounded to whole numbers
-        are rounded once, on all rows: it is one vote that the certificates are about.
+        are rounded once, on all rows: it is one vote that the certificates are about. Groups by what it says
+        are paid for by every vote and every class that there is, whether it says it on these rows or not.
         """
-        share, found = delta / len(masks), None
+        shares = [delta / len(groupings) / len(grouping.labels(self.rows)) for grouping in groupings]
+        found, vote, skipped = None, None, {}
         if isinstance(weights, Learner):
             weights = weights.for_groups()
         if isinstance(weights, Learner) or method.counts_errors:
-            found = self.evaluate(method, weights, share)
+            found = self.evaluate(method, weights, min(shares))
             weights = np.array(found.terms.weights)
+            kind: VoteKind = "soft" if isinstance(self.rows, Scores) else "hard"
+            vote = certified_vote(found.terms, tuple(self.rows.classes.tolist()), kind)
+            vote = replace(vote, fallback=self.fallback)
         certificates = []
-        for name, mask in masks.items():
-            maker = replace(self, rows=self.rows.subset(mask), group=name)
-            if found is not None and method.counts_errors:
-                here = maker.at(method, found, share)
-            else:
-                here = maker.evaluate(method, weights, share)
-            if found is not None and "interrupted" in found.details:  # it was learned
-                here = mark_interrupted(here, bool(found.details["interrupted"]))
-            certificates.append(maker.write(method, here, share))
-        return CertificateTable(tuple(certificates), "group", simultaneous=True)
+        for grouping, share in zip(groupings, shares, strict=True):
+            declared = (PREDICTED,) if grouping.groups is None else ()
+            for name, label, mask in grouping.masks(self.rows, vote):
+                if not mask.any():
+                    skipped[name] = f"The vote never says {label} on these rows."
+                    continue
+                maker = replace(self, rows=self.rows.subset(mask), group=name)
+                if found is not None and method.counts_errors:
+                    here = maker.at(method, found, share)
+                else:
+                    here = maker.evaluate(method, weights, share)
+                if found is not None and "interrupted" in found.details:  # it was learned
+                    here = mark_interrupted(here, bool(found.details["interrupted"]))
+                certificates.append(replace(maker.write(method, here, share), declared=declared))
+        return CertificateTable(tuple(certificates), "group", skipped, simultaneous=True)
 
     def write(self, method: Bound, found: Evaluation, delta: float) -> Certificate:
         """The certificate of an evaluated bound."""
@@ -150,15 +156,3 @@ def fallback_index(fallback: Any, rows: Rows) -> int | None:
     if not len(places):
         raise ValueError(f"The fallback {fallback!r} is not one of the classes {rows.classes.tolist()}.")
     return int(places[0])
-
-
-def group_masks(groups: Any, y: Any, n_rows: int) -> dict[str, npt.NDArray[np.bool_]]:
-    """Which rows belong to each group, by the group's name in sorted order."""
-    if isinstance(groups, str):
-        if groups != "class":
-            raise ValueError(f"groups must be 'class' or one label a row, not {groups!r}.")
-        groups = y
-    names = np.array([str(name) for name in groups])
-    if names.shape != (n_rows,):
-        raise ValueError(f"groups must have one label a row, {n_rows} in all, but there are {len(names)}.")
-    return {str(name): names == name for name in np.unique(names)}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.text import percent
-from votecert.certificate.words import errors_of_rows, how_they_hold, note
+from votecert.certificate.words import errors_of_rows, how_they_hold, left_out, note
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,5 +77,4 @@ class CertificateTable:
         ]
         first, second, third = (max(len(line[column]) for line in lines) for column in range(3))
         shown = [f"{a:<{first}}  {b:>{second}}  {c:>{third}}  {d}".rstrip() for a, b, c, d in lines]
-        skipped = f" Not for this problem: {', '.join(self.skipped)}." if self.skipped else ""
-        return "\n".join([*shown, how_they_hold(self) + skipped])
+        return "\n".join([*shown, how_they_hold(self) + left_out(self)])

@@ -157,6 +157,14 @@ def _weights_compared(table: CertificateTable) -> str:
     return f"All are about weights {'fixed in advance' if one.origin == 'fixed' else 'given by the user'}. "
 
 
+def left_out(table: CertificateTable) -> str:
+    """What a table has no certificate of."""
+    if not table.skipped:
+        return ""
+    why = "Not for this problem" if table.by == "bound" else "Never said on these rows"
+    return f" {why}: {', '.join(table.skipped)}."
+
+
 def together(table: CertificateTable) -> str:
     """The confidence that all guarantees of a table hold; the shares of a split delta add up to it again."""
     spent = math.fsum(other.delta for other in table if other.is_guarantee)

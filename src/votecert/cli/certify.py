@@ -11,7 +11,7 @@ from votecert.cli import options as opt
 from votecert.cli.console import Talk
 from votecert.cli.learning import learning
 from votecert.cli.results import check_outputs, comparison, gate, save_report, show
-from votecert.cli.rows import read_rows, rows_of_group, vote_of
+from votecert.cli.rows import PREDICTED, read_rows, rows_of_group, vote_of
 
 
 def certify(
@@ -54,7 +54,7 @@ def certify(
         learns=vote.weights == "learn",
         bound=vote.bound,
         delta=delta,
-        groups=found.groups,
+        groups=PREDICTED if row_options.group == PREDICTED else found.groups,
         sequential=sequential,
         **vote_of(vote, found),
         **given,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 import typer
@@ -16,8 +16,8 @@ from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import Code, leave
 from votecert.cli.results import STDOUT, check_outputs, save
-from votecert.cli.rows import read_rows
-from votecert.cli.verify import LARGEST_CERTIFICATE, sound_certificates
+from votecert.cli.rows import Result, read_rows
+from votecert.cli.verify import LARGEST_CERTIFICATE, sound_results
 from votecert.rows.files import write_atomically
 from votecert.rows.files.lock import locked
 
@@ -36,6 +36,7 @@ def monitor(
     state: Annotated[Path, typer.Option("--state", "-s", rich_help_panel=opt.RESULT)],
     row_options: MonitorRowOptions,
     prediction: Annotated[str | None, typer.Option(rich_help_panel="What is in the file")] = None,
+    cluster: Annotated[str | None, typer.Option(rich_help_panel="What is in the file")] = None,
     batch: Annotated[str | None, typer.Option(rich_help_panel="What is in the file")] = None,
     skip_seen: Annotated[bool, typer.Option("--skip-seen", rich_help_panel="What is in the file")] = False,
     alpha: Annotated[float | None, typer.Option("--alpha", "-a", rich_help_panel=opt.RESULT)] = None,
@@ -56,6 +57,9 @@ def monitor(
         Where the monitor is kept: replaced as a whole, one writer at a time.
     prediction : COLUMN
         What the vote said, in place of the votes.
+    cluster : COLUMN
+        Which rows belong together, to one conversation or patient: each cluster is then one loss. Fixed when
+        the state is made.
     batch : NAME
         A name for these rows, such as the date: each is fed once. By default a digest of the file.
     skip_seen
@@ -73,17 +77,18 @@ def monitor(
     check_outputs(result_options, state)
     if str(state) == STDOUT:
         raise ValueError("--state must be a file: it is read and written.")
-    watched = _watched(sound_certificates(certificate), certificate)
+    watched = _watched(sound_results(certificate), certificate)
     if not votes and not state.exists():
         raise ValueError(f"There is no monitor in {state} yet: give new rows to start with.")
     with locked(state):
-        now = _opened(state, watched, alpha, talk)
+        now = _opened(state, watched, alpha, cluster is not None, talk)
         if votes:
             before = now.rows
-            now.update(**_new_rows(votes, watched, row_options, prediction, batch, talk), skip_seen=skip_seen)
+            rows = _new_rows(votes, now, row_options, prediction, cluster, talk)
+            now.update(**rows, batch=_batch(batch, votes, rows), skip_seen=skip_seen)
             if now.rows > before or not state.exists():
                 write_atomically(state, now.to_json())
-            talk.say(f"{now.rows - before:,} new rows, {now.rows:,} in all; {plain(state)}")
+            talk.say(f"{now.rows - before:,} new {now.unit}s, {now.rows:,} in all; {plain(state)}")
     if result_options.html is not None:
         save(result_options.html, now.to_html(title=result_options.title), talk)
     data().print(plain(line(now)), soft_wrap=True)
@@ -93,22 +98,20 @@ def monitor(
         leave(Code.TOO_RISKY)
 
 
-def _watched(certificates: list[vc.Certificate], path: Path) -> vc.Certificate | vc.CertificateTable:
-    """The certificate of a file, or its table of groups."""
-    if len(certificates) == 1:
-        return certificates[0]
-    if any(one.group is None for one in certificates):
+def _watched(results: list[Result], path: Path) -> Any:
+    """The certificate or triage of a file, or its table of groups."""
+    if len(results) == 1:
+        return results[0]
+    if any(isinstance(one, vc.Triage) or one.group is None for one in results):
         raise ValueError(f"{path} holds certificates by several bounds: give a file with one of them.")
-    return vc.CertificateTable(tuple(certificates), "group", simultaneous=True)
+    return vc.CertificateTable(tuple(cast(list[vc.Certificate], results)), "group", simultaneous=True)
 
 
-def _opened(
-    state: Path, watched: vc.Certificate | vc.CertificateTable, alpha: float | None, talk: Talk
-) -> vc.Monitor:
+def _opened(state: Path, watched: Any, alpha: float | None, by_cluster: bool, talk: Talk) -> vc.Monitor:
     """The monitor of a state file, or a new one."""
     if not state.exists():
         talk.say(f"A new monitor starts in {plain(state)}.")
-        return vc.Monitor(watched, ALPHA if alpha is None else alpha)
+        return vc.Monitor(watched, ALPHA if alpha is None else alpha, by_cluster=by_cluster)
     if state.stat().st_size > LARGEST_CERTIFICATE:
         raise ValueError(f"{state} is too large to be the state of a monitor.")
     try:
@@ -122,34 +125,44 @@ def _opened(
 
 def _new_rows(
     votes: Sequence[str],
-    watched: vc.Certificate | vc.CertificateTable,
+    monitor: vc.Monitor,
     options: opt.RowOptions,
     prediction: str | None,
-    batch: str | None,
+    cluster: str | None,
     talk: Talk,
 ) -> dict[str, Any]:
-    """What to feed."""
-    one, group = watched, options.group
-    if isinstance(watched, vc.CertificateTable):
-        one = watched[0]
-        if group is None:
-            raise ValueError("These certificates are by group: say with --group which column that is.")
-    elif group is not None:
-        raise ValueError("--group would be ignored here: the certificate is about all rows.")
-    assert isinstance(one, vc.Certificate)
-    classes = one.predictor.classes
-    voters = one.voters if prediction is None else (prediction,)
+    """What to feed: answers or votes, true labels, and to what each row belongs."""
+    one = monitor.certificates[0]
+    if cluster is not None and options.group is not None:
+        raise ValueError("--cluster and --group cannot be given together here: use Monitor.update in Python.")
     # voters that fall silent are what one wants to hear of, whether or not they ever did
-    wanted = {"group": group, "classes": list(classes), "voters": voters, "can_abstain": None}
-    found = read_rows(votes, options, talk, **wanted, validate=False)
-    if batch is None and found.items is None and "-" not in votes:
-        batch = hashlib.sha256(b"".join(Path(name).read_bytes() for name in votes)).hexdigest()
-    fed: dict[str, Any] = {"items": found.items, "groups": found.groups, "batch": batch}
-    if prediction is None:
-        return {**fed, "votes": found.ballots}
-    if found.voters != voters:
+    wanted = {
+        "classes": list(one.classes),
+        "can_abstain": None,
+        "validate": False,
+        "group": cluster or options.group,
+    }
+    voters = one.voters if prediction is None else (prediction,)
+    found = read_rows(votes, options, talk, **wanted, voters=voters)
+    if prediction is not None and found.voters != voters:
         raise ValueError(f"{found.source} has no column {prediction!r} with predictions.")
-    rows = found.ballots
-    labels = np.array([*classes, None], dtype=object)
-    said = labels[rows.codes[rows.pattern_of_row, 0]]
-    return {**fed, "predictions": said.tolist(), "y": labels[rows.labels[rows.pattern_of_row]].tolist()}
+    rows, items, column = found.ballots, found.items, "groups" if cluster is None else "clusters"
+    labels = np.array([*one.classes, None], dtype=object)
+    said, truth = rows.codes[rows.pattern_of_row], rows.labels[rows.pattern_of_row]
+    if isinstance(one, vc.Triage) and found.unlabelled_codes is not None:  # for the coverage
+        said = np.concatenate([said, found.unlabelled_codes])
+        truth = np.append(truth, np.full(len(found.unlabelled_codes), len(one.classes)))
+        if items is not None and found.unlabelled_items is not None:
+            items = np.append(items, found.unlabelled_items)
+    fed: dict[str, Any] = {"y": labels[truth].tolist(), column: found.groups}
+    fed["items"] = None if cluster else items
+    if prediction is not None:
+        return {**fed, "predictions": labels[said[:, 0]].tolist()}
+    return {**fed, "votes": labels[said]}
+
+
+def _batch(name: str | None, votes: Sequence[str], rows: dict[str, Any]) -> str | None:
+    """The name of a batch: as given, or a digest of its files, unless its rows or clusters have names."""
+    if name is not None or "-" in votes or rows["items"] is not None or rows.get("clusters") is not None:
+        return name
+    return hashlib.sha256(b"".join(Path(name).read_bytes() for name in votes)).hexdigest()

@@ -64,7 +64,7 @@ class RowOptions:
         A code for 'says nothing', such as -1, besides empty cells. May be repeated.
     group : COLUMN
         Certify each group of rows that this column names; delta is split over the groups. The label column
-        gives one certificate a class.
+        gives one certificate a class; the word predicted, one for each answer of the vote.
     ignore : COLUMN,...
         Columns that are no voters. May be repeated.
     classes : A,B,...
@@ -186,14 +186,14 @@ class ResultOptions:
 Votes = Annotated[
     list[str],
     typer.Argument(
-        metavar="VOTES...",
+        metavar="VOTES",
         help="csv, tsv, json, parquet, npz or npy file: a row a case and a column a voter, or a line a vote; "
         "- reads csv or JSON from stdin. Several files are joined by --item.",
     ),
 ]
 CertifiedVotes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="VOTES...", help="The certified rows, to recount the statistics from them."),
+    typer.Argument(metavar="VOTES", help="The certified rows, to recount the statistics from them."),
 ]
 CertificateFile = Annotated[
     Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written with --json.")

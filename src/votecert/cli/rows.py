@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import votecert as vc
 from votecert.cli.console import Talk, plain, source_of
@@ -13,14 +13,20 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.files import read_table, read_weights
 from votecert.rows.vote_table import VoteTable
 
-Result = vc.Certificate | vc.Triage
+Result: TypeAlias = "vc.Certificate | vc.Triage"  # a text: help need not wait for SciPy
 """What a file may hold that speaks about rows."""
+
+
+PREDICTED = "predicted"
+"""What --group says for groups by what the vote says: no column."""
 
 
 def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: Any) -> VoteTable:
     """Read the file and say what was found in it; ``instead`` of options, what a certificate wants."""
     name, source = source_of(votes)
     named = {option: instead.pop(option) for option in ("group", "voters") if option in instead}
+    if options.group == PREDICTED:
+        named["group"] = None
     wanted: dict[str, Any] = {
         "gold": options.gold,
         "abstain": options.abstain or (),
@@ -58,8 +64,13 @@ def encoding(certificate: Result, options: RowOptions) -> dict[str, Any]:
 
 def rows_of_group(certificate: Result, found: VoteTable) -> Ballots:
     """The rows that a certificate speaks about, read with its voters."""
-    if certificate.group is None or found.groups is None:
+    if certificate.group is None:
         return found.ballots
+    if found.groups is None:  # --group predicted
+        from votecert.certificate.groups import predicted
+
+        said = found.ballots.classes[predicted(found.ballots, certificate.predictor)].astype(str)
+        return found.ballots.subset(said == certificate.group)
     return found.ballots.subset(found.groups == certificate.group)
 
 

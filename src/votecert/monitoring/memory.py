@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,9 @@ MOST_ITEMS = 100_000
 
 MOST_BATCHES = 1000
 """So many batches are remembered, the last ones."""
+
+NOTICED = 20
+"""Fewer rows without names may well be the same as others by chance."""
 
 _BYTES = 8  # of an item's digest: a new item is taken for one of 100 000 old ones once in 10^14 times
 
@@ -36,8 +40,8 @@ class Memory:
     --------
     >>> memory = Memory()
     >>> memory.add(["a", "b"], "Monday")
-    >>> memory.seen(["b", "c"]).tolist(), memory.had("Monday")
-    ([True, False], True)
+    >>> memory.new_items(["b", "c"], 2, skip_seen=True).tolist()
+    [False, True]
     """
 
     def __init__(self, items: Iterable[bytes] = (), forgotten: int = 0, batches: Iterable[str] = ()) -> None:
@@ -45,13 +49,48 @@ class Memory:
         self._items, self._batches = dict.fromkeys(items), dict.fromkeys(batches)
         self.forgotten = forgotten
 
-    def seen(self, items: Iterable[Any]) -> npt.NDArray[np.bool_]:
-        """Which of the items were fed before."""
-        return np.array([_item(item) in self._items for item in items], dtype=bool)
+    def new_items(self, items: Sequence[Any] | None, n_units: int, skip_seen: bool) -> npt.NDArray[np.bool_]:
+        """Which items were not fed before; refused if some were, unless they are to be skipped."""
+        if items is None:
+            if skip_seen:
+                raise TypeError("skip_seen=True needs items=, a name for each row.")
+            return np.ones(n_units, dtype=bool)
+        names = [str(item) for item in items]
+        if len(names) != n_units:
+            raise ValueError(f"items must have one name a row, {n_units} in all, but there are {len(names)}.")
+        if len(set(names)) < len(names):
+            twice = Counter(names).most_common(1)[0][0]
+            raise ValueError(f"The item {twice!r} is there twice: each row may be fed once.")
+        if skip_seen and self.forgotten:
+            raise ValueError(
+                f"The first {self.forgotten} items are no longer remembered, so they cannot be skipped: give "
+                "the new rows only."
+            )
+        seen = np.array([_item(name) in self._items for name in names], dtype=bool)
+        if seen.any() and not skip_seen:
+            first = names[int(seen.argmax())]
+            raise ValueError(
+                f"Of {len(names)} items {int(seen.sum())} were fed before, for example {first!r}: give new "
+                "ones only, or skip those with skip_seen=True. Nothing was fed."
+            )
+        return ~seen
 
-    def had(self, batch: str) -> bool:
-        """Whether a batch of this name was fed before."""
-        return batch in self._batches
+    def new_batch(self, batch: str | None, items: Any, *rows: Any) -> str | None:
+        """The name of a batch, if it has one, or a digest of its rows; refused if it was fed before."""
+        if batch is None:
+            if items is not None or len(rows[0]) < NOTICED:
+                return None
+            batch = digest_of(*rows)
+        else:
+            batch = str(batch)
+            if not 0 < len(batch) <= 100:
+                raise ValueError("batch must be a short text, of at most 100 characters.")
+        if batch in self._batches:
+            raise ValueError(
+                "The same batch of rows was fed before. Nothing was fed. If these are other rows that only "
+                "look the same, name them with items=, or give the batch a name of its own with batch=."
+            )
+        return batch
 
     def add(self, items: Iterable[Any], batch: str | None) -> None:
         """Remember what was fed."""

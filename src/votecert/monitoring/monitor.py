@@ -6,22 +6,22 @@ import math
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from votecert.certificate.triage import Triage
 from votecert.monitoring import words
-from votecert.monitoring.memory import Memory, digest_of
+from votecert.monitoring.memory import Memory
 from votecert.monitoring.streams import Alarm, Look, Seen, Stream
 from votecert.monitoring.watched import Subject, watch
 from votecert.numerics.sequential import UNITS
+from votecert.rows.clusters import read_clusters
 
 MOST_LOOKS = 500
 """So many looks are kept; then every second of the older ones is dropped."""
-
-NOTICED = 20
-"""Fewer rows without names may well be the same as others by chance."""
 
 
 class Monitor:
@@ -38,13 +38,16 @@ class Monitor:
         answered rows and the share of rows handed over have one half each.
     alpha : float, default=0.01
         Chance of a false alarm, over all time.
+    by_cluster : bool, default=False
+        Whether rows come in clusters (patients, conversations) that are wrong together: then each cluster is
+        one loss, the mean error of its rows, and the limit is on that of a random row of a random cluster.
 
     Attributes
     ----------
     streams : tuple of Stream
         One for each limit: its counts, its evidence, its alarm.
     rows, updates : int
-        Rows and batches that were fed.
+        Rows (or clusters) and batches that were fed.
     history : list of Look
         The monitor after each update: at most 500 of them, the older ones thinned out.
 
@@ -84,17 +87,24 @@ class Monitor:
     True
     """
 
-    def __init__(self, certificate: Subject, alpha: float = 0.01) -> None:
+    def __init__(self, certificate: Subject, alpha: float = 0.01, *, by_cluster: bool = False) -> None:
         if not isinstance(alpha, int | float | np.number) or isinstance(alpha, bool):
             raise TypeError(f"alpha must be a number, not {type(alpha).__name__}.")
         if not 0 < alpha < 1:
             raise ValueError(f"alpha must be between 0 and 1, both excluded, not {alpha!r}; 0.01 is usual.")
         self._watched = watch(certificate)
-        self.alpha = float(alpha)
+        if by_cluster and isinstance(certificate, Triage):
+            raise TypeError("by_cluster=True is for certificates: triage counts rows.")
+        self.alpha, self.by_cluster = float(alpha), bool(by_cluster)
         self.streams = self._watched.streams(self.alpha)
         self.rows = self.updates = 0
         self.history: list[Look] = []
         self._memory = Memory()
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "cluster" if self.by_cluster else "row"
 
     @property
     def certificates(self) -> tuple[Any, ...]:
@@ -108,6 +118,7 @@ class Monitor:
         *,
         predictions: Any = None,
         groups: Any = None,
+        clusters: Any = None,
         items: Sequence[Any] | None = None,
         skip_seen: bool = False,
         batch: str | None = None,
@@ -127,6 +138,8 @@ class Monitor:
             triage it was handed over.
         groups : (rows,) labels or "class", optional
             For certificates by group: to which one each row belongs.
+        clusters : (rows,) labels, optional
+            For monitors that count clusters: to which one each row belongs. Each is fed once and as a whole.
         items : sequence, optional
             A name for each row. Rows that were fed before are noticed by it: the last 100 000 items are
             remembered.
@@ -147,63 +160,41 @@ class Monitor:
             return self
         answers, labels = self._watched.outcomes(votes, y, predictions)
         named = self._watched.groups(groups, labels)
-        kept = self._new_rows(items, len(labels), skip_seen)
-        batch = self._new_batch(batch, items, answers, labels, named)
+        unit, items = self._units(clusters, items, len(labels))
+        n_units = int(unit[-1]) + 1 if clusters is None else len(items or ())
+        kept = self._memory.new_items(items, n_units, skip_seen)
+        batch = self._memory.new_batch(batch, items, answers, labels, named)
         n_new = int(kept.sum())
         if n_new == 0:
             return self
-        losses = self._watched.losses(answers[kept], labels[kept], None if named is None else named[kept])
         rows, time = self.rows + n_new, _time(when)
-        streams = tuple(stream.fed(losses[stream.name], rows, time) for stream in self.streams)
+        losses = self._watched.losses(answers, labels, named)
+        streams = tuple(
+            stream.fed(_by_unit(*losses[stream.name], unit, kept), rows, time) for stream in self.streams
+        )
         # nothing can fail from here on
         self.streams, self.rows, self.updates = streams, rows, self.updates + 1
-        new_items = () if items is None else [item for item, new in zip(items, kept, strict=True) if new]
-        self._memory.add(new_items, batch)
+        self._memory.add(() if items is None else compress(items, kept.tolist()), batch)
         self._look(time)
         return self
 
-    def _new_rows(self, items: Sequence[Any] | None, n_rows: int, skip_seen: bool) -> npt.NDArray[np.bool_]:
-        """Which rows were not fed before."""
-        if items is None:
-            if skip_seen:
-                raise TypeError("skip_seen=True needs items=, a name for each row.")
-            return np.ones(n_rows, dtype=bool)
-        names = [str(item) for item in items]
-        if len(names) != n_rows:
-            raise ValueError(f"items must have one name a row, {n_rows} in all, but there are {len(names)}.")
-        if len(set(names)) < len(names):
-            twice = next(name for place, name in enumerate(names) if name in names[:place])
-            raise ValueError(f"The item {twice!r} is there twice: each row may be fed once.")
-        if skip_seen and self._memory.forgotten:
-            raise ValueError(
-                f"The first {self._memory.forgotten} items are no longer remembered, so they cannot be "
-                "skipped: give the new rows only."
+    def _units(
+        self, clusters: Any, items: Sequence[Any] | None, n_rows: int
+    ) -> tuple[npt.NDArray[np.intp], Sequence[Any] | None]:
+        """The number of the unit that each row belongs to, and the names of the units."""
+        if (clusters is not None) != self.by_cluster:
+            raise TypeError(
+                "This monitor counts clusters: say with clusters= to which one each row belongs."
+                if self.by_cluster
+                else "clusters= would be ignored here: make the monitor with by_cluster=True."
             )
-        seen = self._memory.seen(names)
-        if seen.any() and not skip_seen:
-            first = names[int(seen.argmax())]
-            raise ValueError(
-                f"Of {words.amount(len(names), 'row')} {int(seen.sum())} were fed before, for example the "
-                f"item {first!r}: give new rows only, or skip those with skip_seen=True. Nothing was fed."
-            )
-        return ~seen
-
-    def _new_batch(self, batch: str | None, items: Any, *rows: Any) -> str | None:
-        """The name of the batch, if it has one; refused if there was one of that name."""
-        if batch is None:
-            if items is not None or len(rows[0]) < NOTICED:
-                return None
-            batch = digest_of(*rows)
-        else:
-            batch = str(batch)
-            if not 0 < len(batch) <= 100:
-                raise ValueError("batch must be a short text, of at most 100 characters.")
-        if self._memory.had(batch):
-            raise ValueError(
-                "The same batch of rows was fed before. Nothing was fed. If these are other rows that only "
-                "look the same, name them with items=, or give the batch a name of its own with batch=."
-            )
-        return batch
+        if clusters is None:
+            return np.arange(n_rows), items
+        if items is not None:
+            raise TypeError("items= would be ignored here: clusters are fed as a whole, by their names.")
+        numbers = read_clusters(clusters, n_rows)
+        names = dict(zip(numbers.tolist(), map(str, clusters), strict=True))
+        return numbers, [names[number] for number in range(len(names))]
 
     def _look(self, when: str) -> None:
         if len(self.history) >= MOST_LOOKS:
@@ -324,3 +315,15 @@ def _time(when: Any) -> str:
     if len(text) > 40:
         raise ValueError("when must be a time, or a text of at most 40 characters.")
     return text
+
+
+def _by_unit(
+    chosen: npt.NDArray[np.bool_],
+    losses: npt.NDArray[np.float64],
+    unit: npt.NDArray[np.intp],
+    kept: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.float64]:
+    """The mean loss of each unit that is new, over the rows that a stream is about."""
+    chosen = chosen & kept[unit]
+    places, sizes = np.unique(unit[chosen], return_counts=True)
+    return np.asarray(np.bincount(unit[chosen], losses[chosen])[places] / sizes)

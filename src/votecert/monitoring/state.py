@@ -41,6 +41,7 @@ def to_json(monitor: Monitor) -> str:
         "statement": monitor.statement,
         "alarm": monitor.alarm,
         "alpha": monitor.alpha,
+        "by_cluster": monitor.by_cluster,
         "rows": monitor.rows,
         "updates": monitor.updates,
         "streams": [
@@ -82,7 +83,8 @@ def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M
     if not results or not all(one.intact for one in results):
         raise ValueError("The state does not verify: its certificate was edited after it was made.")
     by_group = content["kind"] == "groups"
-    monitor = kind(CertificateTable(results, "group") if by_group else results[0], content["alpha"])
+    subject_read = CertificateTable(results, "group") if by_group else results[0]
+    monitor = kind(subject_read, content["alpha"], by_cluster=content["by_cluster"] is True)
     if monitor._watched.kind != content["kind"] or len(monitor.certificates) != len(results):
         raise ValueError("The state has other certificates than its kind has.")
     if subject is not None and _as_read(subject) != list(results):
@@ -139,7 +141,8 @@ def _contradictions(monitor: Monitor) -> Iterator[str]:
         judged, amounts = amounts[0], amounts[1:]
         if judged > monitor.rows - monitor.streams[1].total:
             yield "more rows are judged than were answered"
-    if sum(amounts) != monitor.rows:
+    shared = monitor.by_cluster and len(amounts) > 1  # a cluster may have rows in several groups
+    if not (max(amounts) <= monitor.rows <= sum(amounts) if shared else sum(amounts) == monitor.rows):
         yield "its rows are not those of its streams"
     if not min(1, monitor.rows) <= monitor.updates <= monitor.rows:
         yield "its updates do not go with its rows"

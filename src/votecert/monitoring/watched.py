@@ -25,6 +25,7 @@ NOBODY, NOT_KNOWN = -1, -2
 """Place of the answer where there is none, and of a true label that nobody knows."""
 
 Places = npt.NDArray[np.intp]
+Losses = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
 Subject = Certificate | CertificateTable | Triage
 
 
@@ -51,8 +52,8 @@ class Watched(ABC):
         """Name, meaning and limit of each stream; a limit of one says nothing."""
 
     @abstractmethod
-    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
-        """The losses of each stream."""
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
+        """For each stream, which rows it is about, and the losses of all rows."""
 
     def streams(self, alpha: float) -> tuple[Stream, ...]:
         """A stream for each limit; those that say something have equal shares of alpha."""
@@ -121,8 +122,8 @@ class WatchedCertificate(Watched):
     def limits(self) -> Sequence[tuple[str, str, float]]:
         return [(ERROR, "the error", self.vote.risk)]
 
-    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
-        return {ERROR: (answers != labels).astype(np.float64)}
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
+        return {ERROR: (np.ones(len(labels), dtype=bool), (answers != labels).astype(np.float64))}
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,9 @@ class WatchedGroups(WatchedCertificate):
     def limits(self) -> Sequence[tuple[str, str, float]]:
         return [(str(one.group), f"the error in group {one.group}", one.risk) for one in self.results]
 
-    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
         wrong = (answers != labels).astype(np.float64)
-        return {str(one.group): wrong[groups == one.group] for one in self.results}
+        return {str(one.group): (groups == one.group, wrong) for one in self.results}
 
     def groups(self, groups: Any, labels: Places) -> npt.NDArray[np.str_] | None:
         if groups is None:
@@ -178,11 +179,12 @@ class WatchedTriage(Watched):
             (HANDED_OVER, "the share of rows handed over", rest),
         ]
 
-    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, npt.NDArray[np.float64]]:
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
         answered = answers != NOBODY
-        judged = answered & (labels != NOT_KNOWN)
-        wrong = (answers != labels)[judged]
-        return {ERROR: wrong.astype(np.float64), HANDED_OVER: (~answered).astype(np.float64)}
+        return {
+            ERROR: (answered & (labels != NOT_KNOWN), (answers != labels).astype(np.float64)),
+            HANDED_OVER: (np.ones(len(labels), dtype=bool), (~answered).astype(np.float64)),
+        }
 
     def answers(self, votes: Any) -> Places:
         return self._places(self.vote.decide(votes))

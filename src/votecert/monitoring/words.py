@@ -25,7 +25,7 @@ def line(monitor: Monitor) -> str:
         return f"{mark}: no rows yet, {worst.what} is certified to be at most {percent(worst.limit)}"
     low, high = worst.interval(monitor.alpha)
     return (
-        f"{mark}: {worst.what} is {share(worst.mean)} on {amount(worst.rows, 'row')} "
+        f"{mark}: {worst.what} is {share(worst.mean)} on {amount(worst.rows, monitor.unit)} "
         f"({share(low)} to {percent(high)}), limit {percent(worst.limit)}, evidence {times(worst.evidence)} "
         f"of {1 / worst.alpha:.4g}"
     )
@@ -50,13 +50,14 @@ def statement(monitor: Monitor) -> str:
     if not found:
         whole = "the error" if len(monitor.streams) == 1 else "anything"
         return (
-            f"No alarm after {amount(monitor.rows, 'row')}: nothing shows that {whole} is above what was "
-            f"certified. That does not prove that it is below. {evidence(monitor)}"
+            f"No alarm after {amount(monitor.rows, monitor.unit)}: nothing shows that {whole} is above what "
+            f"was certified. That does not prove that it is below. {evidence(monitor)}"
         )
     first = monitor.first_alarm
     assert first is not None
     above = " and ".join(f"{one.what} is, or was for a time, above {percent(one.limit)}" for one in found)
-    at = f"ALARM, raised after {amount(first.rows, 'row')} ({first.when}): {above}, which was certified."
+    fed = amount(first.rows, monitor.unit)
+    at = f"ALARM, raised after {fed} ({first.when}): {above}, which was certified."
     false = f"It is false with probability at most {chance(monitor.alpha)}, however often one looked."
     delta = monitor.delta
     if delta is None:
@@ -73,13 +74,17 @@ def assumptions(monitor: Monitor) -> list[str]:
     """What must be true for the alarm to mean what it says."""
     triage = "The rows are all that came in, or a sample that the vote had no say in: answered rows are not "
     triage += "left out, and have no label where nobody looked."
+    rows = "Given the rows before, the next one errs with no larger chance than the limit: rows that come in "
+    rows += "clusters, such as many of one patient or copies of one case, are more alike than that."
+    clusters = (
+        "Given the clusters before, the next one has no larger mean error than the limit. Each is whole."
+    )
     return [
         *([triage] if monitor.streams[-1].name == HANDED_OVER else []),
         "The rows are not those that the certificate was made from.",
         "Whether a row gets a true label, and when it is fed, does not depend on whether the vote was right.",
         "Each row is fed once, with the label it had then: corrections that come later are not fed again.",
-        "Given the rows before, the next one errs with no larger chance than the limit: rows that come in "
-        "clusters, such as many of one patient or copies of one case, are more alike than that.",
+        clusters if monitor.by_cluster else rows,
         "There is one monitor: each further one, or a new start after an alarm, has an alpha of its own.",
     ]
 

@@ -8,7 +8,7 @@ from html import escape
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.text import visible
-from votecert.certificate.words import Verdict, errors_of_rows, how_they_hold, verdict
+from votecert.certificate.words import Verdict, errors_of_rows, how_they_hold, left_out, verdict
 from votecert.report.facts import Fact, headline_facts
 
 COLOURS = {"guarantee": "#1a7f37", "weak": "#9a6700", "vacuous": "#9a6700", "warning": "#cf222e"}
@@ -49,11 +49,10 @@ def panel(said: Verdict, listed: Iterable[Fact], noted: Iterable[str] = ()) -> s
 def table_html(table: CertificateTable) -> str:
     """One line a certificate."""
     lines = "".join(_line(certificate, table.by) for certificate in table)
-    skipped = f" Not for this problem: {', '.join(table.skipped)}." if table.skipped else ""
     return (
         f'<table><thead><tr><th style="{_LEFT}">{table.by}</th><th>risk</th><th>errors</th>'
         f'<th style="{_LEFT}">note</th></tr></thead><tbody>{lines}</tbody></table>'
-        f"<p>{_text(how_they_hold(table) + skipped)}</p>"
+        f"<p>{_text(how_they_hold(table) + left_out(table))}</p>"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv as csv_module
 import gzip
 import io
 import json
@@ -10,6 +11,8 @@ import lzma
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import votecert as vc
 from votecert.rows.checks import VoteWarning
@@ -272,7 +275,7 @@ def test_rows_without_a_label_are_kept_apart():
         assert found.votes.tolist() == [row for place, row in enumerate(SAID.tolist()) if place != 4]
         assert found.unlabelled.tolist() == [SAID[4].tolist()]
         assert found.unlabelled_items.tolist() == ["q4"]
-        assert found.notes == ("1 of 120 rows has no true label: nothing is certified on them.",)
+        assert found.notes[0].startswith("1 of 120 rows has no true label: nothing is certified on them")
         assert vc.certify(found).notes == found.notes
 
 
@@ -293,6 +296,23 @@ def test_one_line_with_a_label_is_enough():
 def test_contradictions(change, message):
     with pytest.raises(ValueError, match=message):
         read(LONG_CSV + change.format(TRUTH[0]) + "\n", **LONG)
+
+
+def test_contradictions_in_other_blocks(monkeypatch):
+    """What was said first is remembered from block to block."""
+    monkeypatch.setattr("votecert.rows.files.delimited.BLOCK_BYTES", 100)
+    end = "\nq0,ann," + {"no": "yes", "yes": "no"}[SAID[0, 0]] + f",{TRUTH[0]}\n"
+    with pytest.raises(ValueError, match="two different votes"):
+        read(LONG_CSV.rstrip() + end, **LONG)
+    with pytest.raises(ValueError, match="two different true labels"):
+        read(LONG_CSV + "q0,dan,no,other\n", **LONG)
+
+
+def test_few_lines_that_make_a_huge_table_are_refused(monkeypatch):
+    monkeypatch.setattr("votecert.rows.files.long.LARGEST_UNPACKED", 10_000_000)
+    text = "item,who,says,gold\n" + "".join(f"{i},w{i},{i % 2},{i % 2}\n" for i in range(5000))
+    with pytest.raises(ValueError, match=r"5000 items x 5000 judges, 25000000 bytes.*right one"):
+        read(text, **LONG)
 
 
 def test_saying_the_same_twice_is_no_contradiction():
@@ -327,6 +347,26 @@ def test_saying_the_same_twice_is_no_contradiction():
 def test_refusals(text, options, message):
     with pytest.raises(ValueError, match=message):
         read(text, **options)
+
+
+cell = st.sampled_from(["a", "b,c", 'd "e"', "f\ng", "ä", "  h ", "a" * 70])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.tuples(cell, cell), st.sampled_from("xyz"), min_size=1), st.randoms())
+def test_any_long_text_is_read_as_python_reads_it(votes, random):
+    """Quotes, line breaks and blanks; compared with a dictionary."""
+    lines = [(item, judge, vote) for (item, judge), vote in votes.items()]
+    random.shuffle(lines)
+    text = io.StringIO()
+    writer = csv_module.writer(text, lineterminator="\n")
+    writer.writerows([("item", "who", "says", "gold"), *((*line, "x") for line in lines)])
+    found = read(text.getvalue(), **LONG, classes=["x", "y", "z"])
+    known = {(item.strip(), judge.strip()): vote for item, judge, vote in lines}
+    assert found.voters == tuple(sorted({judge for _, judge in known}))
+    assert found.items.tolist() == list(dict.fromkeys(item.strip() for item, _, _ in lines))
+    for item, row in zip(found.items, found.votes, strict=True):
+        assert row.tolist() == [known.get((item, judge)) for judge in found.voters]
 
 
 def test_groups_of_items():
