@@ -31,6 +31,7 @@ def options(*cases: str) -> Tests:
     return ("tests/bounds/test_formulas.py", "-k", " or ".join(f"[{case}" for case in cases))
 
 
+FORMATS = ("tests/rows/files/test_long.py",)
 KL = ("tests/numerics/test_kl.py",)
 BINOMIAL = ("tests/numerics/test_binomial.py",)
 BETA = ("tests/numerics/test_beta.py",)
@@ -497,16 +498,37 @@ MUTANTS = (
         LEAKS,
     ),
     Mutant(
+        "learning/_answers.py",
+        "folds.append(up_to - before)",
+        "folds.append(0.0 * up_to)",
+        "nothing is held out when kinds of votes are cross-validated",
+        ("tests/learning/test_fitted_vote.py", "-k", "folds"),
+    ),
+    Mutant(
+        "learning/fitted_vote.py",
+        "np.vstack([answers.counts - held_out, answers.counts])",
+        "np.vstack([answers.counts + 0 * held_out, answers.counts])",
+        "kinds of votes are compared on rows that they were fitted on",
+        ("tests/learning/test_fitted_vote.py", "-k", "coins"),
+    ),
+    Mutant(
         "learning/whole_votes.py",
-        "return min(evaluations",
-        "return max(evaluations",
+        'rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)',
+        "rows = self.rows",
+        "a vote is fitted, and cross-validated, on all rows",
+        LEAKS,
+    ),
+    Mutant(
+        "learning/whole_votes.py",
+        "found = min(evaluations",
+        "found = max(evaluations",
         "the worse of the learned votes is certified",
         ("tests/learning/test_whole_votes.py", "-k", "list_wins"),
     ),
     Mutant(
         "learning/whole_votes.py",
-        "other_rows = self._other_rows(rows)",
-        "other_rows = None if self.prior_votes is None else rows",
+        "other_rows, unlabelled = self._other_rows(rows)",
+        "other_rows, unlabelled = None if self.prior_votes is None else rows, None",
         "the list for other rows is fitted on the certifying ones",
         LEAKS,
     ),
@@ -905,5 +927,47 @@ MUTANTS = (
         "BAD_INPUT = 0",
         "a file that cannot be read exits with 0",
         ("tests/cli/test_cli_refusals.py",),
+    ),
+    Mutant(
+        "rows/files/read.py",
+        "    known = numbers > 0\n",
+        "    known = numbers >= 0\n",
+        "rows without a true label certify, with any label",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/files/long.py",
+        "wrong = ((before != 0) & (before != votes[wanted])) | (flat[cells] != votes[wanted])",
+        "wrong = flat[cells] != votes[wanted]",
+        "a later vote of a judge replaces an earlier one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/files/long.py",
+        "wrong = ((before != 0) & (before != numbers)) | (known[items] != numbers)",
+        "wrong = known[items] != numbers",
+        "a later true label of an item replaces an earlier one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/cells.py",
+        "    for one, other in zip(some[1:], others[1:], strict=True):\n        found |= one != other\n",
+        "",
+        "names that agree in eight bytes are one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/tables.py",
+        "and not rows.equals(labels)",
+        "and len(rows) != len(labels)",
+        "labels of other rows are taken by position",
+        ("tests/rows/test_checks.py",),
+    ),
+    Mutant(
+        "rows/checks.py",
+        "    if problem is not None:\n        raise",
+        "    if False:\n        raise",
+        "a column of item numbers is certified as a voter",
+        ("tests/rows/test_checks.py",),
     ),
 )
