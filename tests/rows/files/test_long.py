@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import votecert as vc
 from votecert.rows.checks import VoteWarning
+from votecert.rows.files import Layout, read_new_votes, read_votes
 from votecert.rows.files import open as opening
-from votecert.rows.files import read_votes
 
 LONG = {"item": "item", "judge": "who", "vote": "says", "label": "gold"}
 JUDGES = ["ann", "bob", "cal"]
@@ -367,6 +367,25 @@ def test_any_long_text_is_read_as_python_reads_it(votes, random):
     assert found.items.tolist() == list(dict.fromkeys(item.strip() for item, _, _ in lines))
     for item, row in zip(found.items, found.votes, strict=True):
         assert row.tolist() == [known.get((item, judge)) for judge in found.voters]
+
+
+def test_fields_that_are_no_voters():
+    rows = [{"id": 1, "text": "t", "more": {"x": 1}, "a": "no", "y": "no"}, {"id": 2, "a": "yes", "y": "yes"}]
+    found = read_votes(rows, label="y", ignore="id,text,more")
+    assert found.voters == ("a",)
+    new = read_new_votes(rows, ["no", "yes"], Layout(voters=("a",), n_voters=1))  # by name: no need to say it
+    assert new.codes.tolist() == [[0], [1]]
+    with pytest.raises(ValueError, match="there are 3 judges for 2 voters without names"):
+        read_new_votes(TRIPLES, ["no", "yes"], Layout(item="item", judge="who", vote="says", n_voters=2))
+
+
+def test_judges_of_a_certificate_who_are_not_there():
+    options = {"item": "item", "judge": "who", "vote": "says", "voters": ("bob", "eve")}
+    new = read_new_votes(TRIPLES, ["no", "yes"], Layout(**options))
+    assert (new.codes[:, 1] == 2).all()
+    assert new.notes == ("eve cast no vote here.",)
+    with pytest.raises(ValueError, match="none of the voters is there; the judges are ann, bob, cal"):
+        read_new_votes(TRIPLES, ["no", "yes"], Layout(**options | {"voters": ("eve",)}))
 
 
 def test_groups_of_items():
