@@ -31,6 +31,7 @@ def options(*cases: str) -> Tests:
     return ("tests/bounds/test_formulas.py", "-k", " or ".join(f"[{case}" for case in cases))
 
 
+FORMATS = ("tests/rows/files/test_long.py",)
 KL = ("tests/numerics/test_kl.py",)
 BINOMIAL = ("tests/numerics/test_binomial.py",)
 BETA = ("tests/numerics/test_beta.py",)
@@ -39,6 +40,7 @@ ARITHMETIC = ("tests/numerics/test_arithmetic.py",)
 PRIOR = ("tests/bounds/test_occam_prior.py",)
 LEAKS = ("tests/learning/test_leaks.py",)
 SPLITTING = ("tests/classifier/test_classifier_rows.py",)
+SEARCHES = ("tests/classifier/test_searches.py",)
 GROUPS = ("tests/certificate/test_groups.py",)
 LEVELS = ("tests/certificate/test_levels.py",)
 VERIFY = ("tests/certificate/test_verification.py",)
@@ -47,6 +49,11 @@ FILES = ("tests/rows/files/test_many_labels.py",)
 PREDICTOR = ("tests/certificate/test_predictor.py",)
 OUT_OF_BAG = ("tests/bounds/test_formulas.py", "-k", "out_of_bag")
 PLANNING = ("tests/test_planning.py",)
+SEQUENTIAL = ("tests/numerics/test_sequential.py",)
+STOPPING = ("tests/test_planning_sequential.py",)
+MONITOR = ("tests/monitoring/test_monitor.py",)
+CLUSTERS = ("tests/monitoring/test_clusters.py",)
+WATCHING_COMMAND = ("tests/cli/test_cli_monitor.py",)
 GATE = ("tests/cli/test_cli_certify.py", "-k", "gate")
 
 MUTANTS = (
@@ -491,16 +498,37 @@ MUTANTS = (
         LEAKS,
     ),
     Mutant(
+        "learning/_answers.py",
+        "folds.append(up_to - before)",
+        "folds.append(0.0 * up_to)",
+        "nothing is held out when kinds of votes are cross-validated",
+        ("tests/learning/test_fitted_vote.py", "-k", "folds"),
+    ),
+    Mutant(
+        "learning/fitted_vote.py",
+        "np.vstack([answers.counts - held_out, answers.counts])",
+        "np.vstack([answers.counts + 0 * held_out, answers.counts])",
+        "kinds of votes are compared on rows that they were fitted on",
+        ("tests/learning/test_fitted_vote.py", "-k", "coins"),
+    ),
+    Mutant(
         "learning/whole_votes.py",
-        "return min(evaluations",
-        "return max(evaluations",
+        'rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)',
+        "rows = self.rows",
+        "a vote is fitted, and cross-validated, on all rows",
+        LEAKS,
+    ),
+    Mutant(
+        "learning/whole_votes.py",
+        "found = min(evaluations",
+        "found = max(evaluations",
         "the worse of the learned votes is certified",
         ("tests/learning/test_whole_votes.py", "-k", "list_wins"),
     ),
     Mutant(
         "learning/whole_votes.py",
-        "other_rows = self._other_rows(rows)",
-        "other_rows = None if self.prior_votes is None else rows",
+        "other_rows, unlabelled = self._other_rows(rows)",
+        "other_rows, unlabelled = None if self.prior_votes is None else rows, None",
         "the list for other rows is fitted on the certifying ones",
         LEAKS,
     ),
@@ -539,6 +567,20 @@ MUTANTS = (
         "stumps with thresholds from the rows count as fixed",
         SPLITTING,
     ),
+    Mutant(
+        "classifier/searches.py",
+        "certify(delta / candidates)",
+        "certify(delta)",
+        "candidates of a search around the classifier are not paid for",
+        SEARCHES,
+    ),
+    Mutant(
+        "classifier/searches.py",
+        " and len(levels) < 2",
+        "",
+        "levels that were searched count as fixed in advance",
+        SEARCHES,
+    ),
     # certificates
     Mutant(
         "learning/whole_votes.py",
@@ -549,8 +591,8 @@ MUTANTS = (
     ),
     Mutant(
         "certificate/make.py",
-        "share, found = delta / len(masks), None",
-        "share, found = delta, None",
+        "delta / len(groupings) / len(grouping.labels(self.rows))",
+        "delta / len(groupings)",
         "every group spends all of delta",
         GROUPS,
     ),
@@ -761,6 +803,76 @@ MUTANTS = (
         OUT_OF_BAG,
     ),
     Mutant(
+        "numerics/sequential.py",
+        "before = np.logaddexp(before, math.log(_share_of_start(update)))",
+        "before = np.logaddexp(before, math.log(0.5))",
+        "a monitor bets anew at each update and does not pay for it",
+        SEQUENTIAL,
+    ),
+    Mutant(
+        "numerics/sequential.py",
+        "tuple(w / math.fsum(raw) for w in raw)",
+        "tuple(w for w in raw)",
+        "the bets of a monitor have shares of more than one",
+        SEQUENTIAL,
+    ),
+    Mutant(
+        "numerics/sequential.py",
+        "law = xlogy(k, p) + xlog1py(rows - k, -p), np.log(2.0 * np.arcsin(np.sqrt(p)))",
+        "law = xlogy(k, p) + xlog1py(rows - k, -p), np.log(np.arcsin(np.sqrt(p)))",
+        "the limit for all looks takes half of the law for the whole",
+        SEQUENTIAL,
+    ),
+    Mutant(
+        "monitoring/streams.py",
+        "np.floor(parts).astype(np.int64)",
+        "np.ceil(parts).astype(np.int64)",
+        "losses of a monitor are rounded up",
+        CLUSTERS,
+    ),
+    Mutant(
+        "monitoring/streams.py",
+        "if fed.alarm is None and fed.is_above:",
+        "if fed.is_above:",
+        "a later alarm takes the place of the first",
+        MONITOR,
+    ),
+    Mutant(
+        "monitoring/watched.py",
+        "alpha / n_watched if limit < 1 else 0.0",
+        "alpha if limit < 1 else 0.0",
+        "each group of a monitor has all of alpha",
+        MONITOR,
+    ),
+    Mutant(
+        "monitoring/memory.py",
+        "if seen.any() and not skip_seen:",
+        "if seen.all() and not skip_seen:",
+        "a batch with some rows that were fed before is fed",
+        CLUSTERS,
+    ),
+    Mutant(
+        "bounds/test_set.py",
+        "limit = ar.sequential_upper if self.sequential else ar.clopper_pearson_upper",
+        "limit = ar.clopper_pearson_upper",
+        "looking while certifying is not paid for",
+        STOPPING,
+    ),
+    Mutant(
+        "cli/monitor.py",
+        "write_atomically(state, now.to_json())",
+        "state.write_text(now.to_json())",
+        "a kill may leave half of a state",
+        WATCHING_COMMAND,
+    ),
+    Mutant(
+        "cli/monitor.py",
+        "with locked(state):",
+        "if True:",
+        "two writers of one state lose rows",
+        WATCHING_COMMAND,
+    ),
+    Mutant(
         "planning/fixed.py",
         "float(log_binomial_cdf(errors, rows, target_risk)) <= level",
         "float(log_binomial_cdf(errors, rows, target_risk)) <= level + 0.1",
@@ -815,5 +927,47 @@ MUTANTS = (
         "BAD_INPUT = 0",
         "a file that cannot be read exits with 0",
         ("tests/cli/test_cli_refusals.py",),
+    ),
+    Mutant(
+        "rows/files/read.py",
+        "    known = numbers > 0\n",
+        "    known = numbers >= 0\n",
+        "rows without a true label certify, with any label",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/files/long.py",
+        "wrong = ((before != 0) & (before != votes[wanted])) | (flat[cells] != votes[wanted])",
+        "wrong = flat[cells] != votes[wanted]",
+        "a later vote of a judge replaces an earlier one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/files/long.py",
+        "wrong = ((before != 0) & (before != numbers)) | (known[items] != numbers)",
+        "wrong = known[items] != numbers",
+        "a later true label of an item replaces an earlier one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/cells.py",
+        "    for one, other in zip(some[1:], others[1:], strict=True):\n        found |= one != other\n",
+        "",
+        "names that agree in eight bytes are one",
+        FORMATS,
+    ),
+    Mutant(
+        "rows/tables.py",
+        "and not rows.equals(labels)",
+        "and len(rows) != len(labels)",
+        "labels of other rows are taken by position",
+        ("tests/rows/test_checks.py",),
+    ),
+    Mutant(
+        "rows/checks.py",
+        "    if problem is not None:\n        raise",
+        "    if False:\n        raise",
+        "a column of item numbers is certified as a voter",
+        ("tests/rows/test_checks.py",),
     ),
 )

@@ -4,6 +4,7 @@
 * The table of bounds and the list of references come from the library itself.
 * The gallery runs the scripts in ``examples/`` and shows their text, their output and their picture.
 * Search works from files, without a server.
+* Every command with its options is a page that the program writes; schemas of files come from the package.
 * CONTRIBUTING and CHANGELOG at the root of the repository are pages too.
 """
 
@@ -19,6 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import commands
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
@@ -46,7 +48,10 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
         "contributing.md": (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
         "references.md": references_page(),
+        "commands.md": commands.page(),
     }
+    schemas = sorted((ROOT / "src" / "votecert" / "schemas").glob("*.json"))
+    pages |= {f"schemas/{one.name}": one.read_text(encoding="utf-8") for one in schemas}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     gallery, pictures = gallery_page()

@@ -116,7 +116,8 @@ MEMBER = next(iter(MEMBERS))
 
 
 def vote(votes, offsets, declared=None, member=None):
-    return whole_choice(np.array(votes), np.array(offsets), declared=declared, member=member)
+    choice = whole_choice(np.array(votes), np.array(offsets), declared=declared)
+    return choice | ({} if member is None else {"statement": "list", "member": member})
 
 
 NEAREST = {"margin_error": 1e-15, "gibbs": 1e-15, "joint": 1e-15}

@@ -103,6 +103,17 @@ def test_a_default_is_declared():
     ]
 
 
+def test_anybody_may_register_one(monkeypatch, rows):
+    monkeypatch.delitem(bounds._REGISTERED, "hoeffding")
+    bounds.register(Hoeffding())
+    bounds.register(Hoeffding())  # as a cell of a notebook that is run again
+    assert vc.certify(*rows, weights="uniform", bound="hoeffding").verify(*rows)
+    with pytest.raises(ValueError, match="another bound 'fo'"):
+        bounds.register(type("Other", (Hoeffding,), {"id": "fo"})())
+    with pytest.raises(TypeError, match="not a bound"):
+        bounds.register(Hoeffding)
+
+
 def test_it_is_gone_afterwards(monkeypatch):
     monkeypatch.delitem(bounds._REGISTERED, "hoeffding")
     assert "hoeffding" not in vc.BOUNDS

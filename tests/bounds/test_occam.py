@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from votecert.bounds.base import Terms
-from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, roundings, whole_choice
+from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, counted_votes, roundings, whole_choice
 from votecert.bounds.occam_prior import OccamPrior
 from votecert.learning.whole_votes import WholeVotes
 from votecert.numerics import exact
@@ -21,6 +21,7 @@ from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.scores import Scores
 from votecert.rows.split import in_fitting_part
+from votecert.rows.vote_sums import total_votes
 
 SPLIT = {"list": "split", "split": 0.25, "seed": 0}
 
@@ -59,17 +60,31 @@ def test_outward_against_forty_digits(votes, offsets, rows, share, delta, declar
     assert precise <= outward <= precise + 1e-11
 
 
-def test_fitted_members_cost_their_share_and_nothing_for_their_numbers():
+def test_fitted_votes_cost_their_share_and_nothing_for_their_numbers():
     for member, share in MEMBERS.items():
-        choice = whole_choice(np.array([123456, 7, 999]), np.array([0, 31]), declared=SPLIT, member=member)
+        choice = whole_choice(np.array([123456, 7, 999]), np.array([0, 31]), declared=SPLIT)
+        choice |= {"statement": "list", "member": member}
         terms = terms_of(choice, errors=3, rows=CERTIFYING)
         found = Occam().from_terms(replace(terms, n_rows=1000))
-        expected = clopper_pearson_upper(3, CERTIFYING, math.log(0.05 * 0.3 * share))
+        expected = clopper_pearson_upper(3, CERTIFYING, math.log(0.05 * 0.5 * share))
         assert found.risk == pytest.approx(float(expected), rel=1e-9)
 
 
+def test_a_table_belongs_to_the_fitted_vote_and_to_its_influence():
+    table = [[[2, 0], [0, 2]], [[0, 0], [0, 6]], [[5, 0], [0, 0]]]
+    choice = whole_choice(np.array([2, 3, 3]), np.array([0, 0]), declared=SPLIT) | {"table": table}
+    fitted = choice | {"statement": "list", "member": "fitted"}
+    terms = replace(terms_of(fitted, errors=3, rows=CERTIFYING), n_rows=1000)
+    assert Occam().from_terms(terms).risk < 0.1
+    with pytest.raises(ValueError, match="none of the whole-number votes"):
+        Occam().from_terms(terms_of(choice, errors=3, rows=1000))
+    with pytest.raises(ValueError, match="influence"):
+        Occam().from_terms(replace(terms, choice=fitted | {"votes": [3, 2, 3]}))
+
+
 def test_shares_sum_to_at_most_one():
-    assert sum(MEMBERS.values()) == 1
+    assert MEMBERS["fitted"] == 1
+    assert sum(share for name, share in MEMBERS.items() if name != "fitted") == 1  # as in version 0.1
     whole = Occam().whole_mass(SPLIT)
     assert whole + Fraction(Occam().list_mass) == 1
     assert Occam().whole_mass(NO_LIST) == 1
@@ -139,7 +154,8 @@ def test_the_certifying_rows_of_a_split_are_the_others():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=400)
     votes = np.where(rng.random((400, 3)) < 0.8, y[:, None], 1 - y[:, None])
-    choice = whole_choice(np.array([3, 2, 2]), np.array([0, 0]), declared=SPLIT, member="log-odds")
+    choice = whole_choice(np.array([3, 2, 2]), np.array([0, 0]), declared=SPLIT)
+    choice |= {"statement": "list", "member": "fitted"}
     counted = Occam().measure(Ballots.from_votes(votes, y), np.ones(3) / 3, choice)
     rows = ~in_fitting_part(400, 0.25, 0)
     assert counted["rows"] == rows.sum()
@@ -162,20 +178,20 @@ class Population:
 
     def risk(self, choice) -> float:
         """The exact error of the vote: ties go to class 0."""
-        ones = self.votes @ choice["votes"] + choice["offsets"][1]
-        zeros = (1 - self.votes) @ choice["votes"] + choice["offsets"][0]
-        return float(np.mean(np.where(ones > zeros, 1 - self.one, self.one)))
+        totals = total_votes(self.votes.astype(np.uint8), 2, counted_votes(choice), choice["offsets"])
+        return float(np.mean(np.where(totals[:, 1] > totals[:, 0], 1 - self.one, self.one)))
 
 
 @pytest.mark.parametrize("split", [0.0, 0.25])
 def test_learned_certificates_hold(split):
     delta, n_draws = 0.1, 24
     population = Population(seed=1, n_points=400, d=100)
+    bound = Occam(OccamPrior(everybody=0.3, single=0.4))  # so that there is much to search
 
     @cache
     def learned(draw):
-        rows = population.draw(np.random.default_rng([2, draw]), 30)
-        found = WholeVotes(split=split, random_state=draw).learn(rows, Occam(), delta)
+        rows = population.draw(np.random.default_rng([2, draw]), 60 if split else 30)
+        found = WholeVotes(split=split, random_state=draw).learn(rows, bound, delta)
         return found, population.risk(found.terms.choice)
 
     def violated(draw):

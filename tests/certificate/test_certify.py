@@ -179,7 +179,7 @@ def test_abstentions_and_fallback():
         ({"bound": "test-set"}, ValueError, "does not cover weights learned"),
         ({"fixed_in_advance": True}, ValueError, "learned on these rows cannot"),
         ({"weights": "uniform", "split": 0.1}, TypeError, "only be used with weights='learn'"),
-        ({"groups": "gender"}, ValueError, "'class' or one label a row"),
+        ({"groups": "gender"}, ValueError, "'class', 'predicted' or one label a row"),
         ({"groups": [1, 2]}, ValueError, "400 in all"),
         ({"voters": ["one"]}, ValueError, "1 names for 4 voters"),
         ({"classes": ["ham", "eggs"]}, ValueError, "spam"),

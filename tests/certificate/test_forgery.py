@@ -304,7 +304,7 @@ def test_a_searched_vote_passed_off_as_fitted_on_a_part_fails():
     searched = [1] + [0] * (d - 1)
     rows = vc.Ballots.from_votes(votes, y)
     weights = tuple(float(n) for n in searched)
-    choice = honest.terms.choice | {"votes": searched, "offsets": [0, 0]}
+    choice = honest.terms.choice | {"votes": searched, "offsets": [0, 0], "table": None}
     terms = replace(honest.terms, choice=choice, weights=weights)
     counted = honest.method.measure(rows, np.array(weights), choice)
     forged = recomputed(replace(honest, terms=replace(terms, statistics=counted)))
@@ -316,14 +316,14 @@ def test_a_searched_vote_passed_off_as_fitted_on_a_part_fails():
 
 def test_a_fit_that_another_machine_rounds_differently_is_on_trust(monkeypatch):
     honest, votes, y = kind("fitted on a part")
-    refitted = verification.refitted_votes
+    refitted = verification.refitted_vote
 
     def elsewhere(*rows, **declared):
-        votes = refitted(*rows, **declared)
-        return votes * np.linspace(0.999, 1.001, len(votes))
+        vote = refitted(*rows, **declared)
+        return replace(vote, offsets=vote.offsets + 3)
 
     assert not honest.verify(votes, y).on_trust[1:]
-    monkeypatch.setattr(verification, "refitted_votes", elsewhere)
+    monkeypatch.setattr(verification, "refitted_vote", elsewhere)
     outcome = honest.verify(votes, y)
     assert outcome
     assert "again, it differs by" in str(outcome)

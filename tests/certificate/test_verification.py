@@ -134,11 +134,10 @@ def test_a_choice_that_was_not_paid_for_fails(name, field, value):
 
 def test_a_member_of_a_list_that_was_not_declared_fails():
     certificate = CERTIFICATES["learned"]
-    assert certificate.terms.choice["statement"] == "whole"
     choice = {**certificate.terms.choice, "list": "none", "statement": "list", "member": "log-odds"}
     terms = replace(certificate.terms, choice=choice)
     risk = certificate.method.formula(OUTWARD, terms).risk
-    assert "if and only if a list was declared" in str(
+    assert "if and only if one was declared" in str(
         replace(certificate, terms=terms, risk=float(risk)).verify()
     )
 
@@ -150,7 +149,7 @@ def test_errors_that_were_counted_on_other_rows_than_all_fail(rows):
     terms = replace(certificate.terms, statistics={**certificate.terms.statistics, "rows": rows})
     risk = certificate.method.formula(OUTWARD, terms).risk
     outcome = replace(certificate, terms=terms, risk=float(risk) * (1 + 1e-12)).verify()
-    assert f"counted on {rows} rows, not on 300" in str(outcome) or "'rows' is 301" in str(outcome)
+    assert f"counted on {rows} rows, not on" in str(outcome) or "'rows' is 301" in str(outcome)
 
 
 def test_a_posterior_of_partition_that_was_not_paid_for_fails():

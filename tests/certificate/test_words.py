@@ -63,7 +63,7 @@ def test_groups_share_one_rounding():
 def test_one_voter_with_all_the_weight_is_called_by_name():
     votes, y = one_good_voter()
     names = ["w1730", "w2", "w3", "w4"]
-    certificate = vc.certify(votes, y, voters=names)
+    certificate = vc.certify(votes, y, voters=names, split=0)
     assert "voter w1730 alone, of 4 voters, with learned weights" in certificate.statement
     assert "Voter w1730 alone" in certificate.to_markdown()
 

@@ -237,7 +237,10 @@ def test_a_confidence_in_place_of_delta_is_noticed(invoke, votes):
 
 
 def test_few_voters_are_listed_with_their_votes(invoke, votes, tmp_path):
-    done = invoke("certify", votes, *ROWS, "--json", "c.json")
+    fitted = invoke("certify", votes, *ROWS)
+    assert "each answer has votes of its own" in fitted.stdout
+    assert "alice" in fitted.stdout
+    done = invoke("certify", votes, *ROWS, "--split", "0", "--json", "c.json")
     vote = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["votes"]
     said = ", ".join(f"{name} {n}" for name, n in zip(("alice", "bob", "carol"), vote, strict=True))
     assert f"learned: {said}" in done.stdout
@@ -250,7 +253,7 @@ def test_offsets_are_said(invoke, tmp_path):
     """The two voters are tied unless the class comes first; it does with a vote of its own."""
     lines = ["a,b,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]
     (tmp_path / "v.csv").write_text("\n".join(lines))
-    out = invoke("certify", "v.csv", "--label", "truth", "--json", "c.json").stdout
+    out = invoke("certify", "v.csv", "--label", "truth", "--split", "0", "--json", "c.json").stdout
     offsets = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["offsets"]
     assert offsets[1] > offsets[0] == 0
     assert f"offsets yes {offsets[1]}" in out

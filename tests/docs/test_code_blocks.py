@@ -13,9 +13,12 @@ import io
 import re
 import shlex
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+
+from votecert import bounds
 
 mpl = pytest.importorskip("matplotlib")
 get_command = pytest.importorskip("typer.main").get_command
@@ -71,6 +74,7 @@ def shape(text: str) -> str:
 
 
 @pytest.mark.parametrize("page", having("python"))
+@patch.dict(bounds._REGISTERED)  # a page may register a bound of its own
 def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mpl.use("Agg")
     monkeypatch.chdir(tmp_path)

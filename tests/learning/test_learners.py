@@ -95,7 +95,7 @@ def test_options_are_checked_when_the_learner_is_made(kind, option):
         (vc.Adam, {"learning_rate": 0}),
         (vc.Adam, {"batch_size": True}),
         (vc.WholeVotes, {"split": 1}),
-        (vc.WholeVotes, {"prior_votes": VOTES}),
+        (vc.WholeVotes, {"prior_y": VOTES}),
         (vc.WholeVotes, {"epochs": 3}),
     ],
 )

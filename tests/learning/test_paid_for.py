@@ -1,4 +1,4 @@
-"""The fitted list is paid for as one list: it must not depend on the rows that certify it, in any way."""
+"""The fitted vote is paid for as one vote: it must not depend on the rows that certify it, in any way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import votecert as vc
 from votecert.bounds.occam import Occam
-from votecert.learning import fitted_list, whole_votes
+from votecert.learning import fitted_vote, whole_votes
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.spill import SpilledBallots
 from votecert.rows.scores import Scores
@@ -91,22 +91,25 @@ def on_disk(votes, y):
 
 @pytest.fixture
 def fitted(monkeypatch):
-    """A function that learns and returns the members of the list: votes of the voters, constants by label."""
+    """A function that learns and returns the fitted vote: what each answer is worth, by the labels."""
     found = []
-    fit = whole_votes._Search.fit_list
+    fit = whole_votes._Search.fit_vote
 
-    def record(search, other_rows):
-        fit(search, other_rows)
-        constants = {name: votes[D:].tolist() for name, votes in search.members.items()}
-        labels = search.rows.classes.tolist()
-        found.append(
-            {
-                name: (votes[:D].tolist(), {k: b for k, b in zip(labels, constants[name], strict=True) if b})
-                for name, votes in search.members.items()
-            }
-        )
+    def record(search, *other_rows):
+        fit(search, *other_rows)
+        vote, labels = search.fitted, search.rows.classes.tolist()
+        if vote is None:
+            found.append(None)
+            return
+        numbers = vote.votes if vote.table is None else vote.table
+        worth = {}
+        for place, number in np.ndenumerate(numbers):
+            said = (place[0], *((*labels, None)[s] for s in place[1:]))
+            worth |= {said: int(number)} if number else {}
+        constants = {label: int(b) for label, b in zip(labels, vote.offsets, strict=True) if b}
+        found.append((worth, constants, vote.errors))
 
-    monkeypatch.setattr(whole_votes._Search, "fit_list", record)
+    monkeypatch.setattr(whole_votes._Search, "fit_vote", record)
     monkeypatch.setattr(whole_votes._Search, "search_whole_votes", lambda search: None)
     monkeypatch.setattr(whole_votes._Search, "result", lambda search: None)
     monkeypatch.setattr(whole_votes.Budget, "marked", lambda budget, found: found, raising=False)
@@ -118,8 +121,8 @@ def fitted(monkeypatch):
     return learned
 
 
-EVERYTHING, SAMPLE = 1 << 22, 150
-"""Votes that the list is fitted on."""
+EVERYTHING, SAMPLE = 1 << 24, 300
+"""Answers that the vote is fitted on."""
 
 WAYS = [(in_memory, EVERYTHING), *((way, SAMPLE) for way in (in_memory, not_compressed, in_blocks, on_disk))]
 
@@ -129,15 +132,14 @@ WAYS = [(in_memory, EVERYTHING), *((way, SAMPLE) for way in (in_memory, not_comp
 def test_certifying_rows_do_not_change_what_is_fitted_on_the_others(
     fitted, change, way, n_entries, monkeypatch
 ):
-    for module in (fitted_list, whole_votes):
-        monkeypatch.setattr(module, "FITTED_ENTRIES", n_entries, raising=False)
+    monkeypatch.setattr(fitted_vote, "MOST_ANSWERS", n_entries)
     votes, y = some_rows()
     if n_entries not in EXPECTED:
         EXPECTED[n_entries] = fitted(in_memory(votes, y))
     certifying, labels = votes[~FITS], y[~FITS]
     change(certifying, labels)
     votes[~FITS], y[~FITS] = certifying, labels
-    assert len(EXPECTED[n_entries]) == 7
+    assert EXPECTED[n_entries][0]
     assert fitted(way(votes, y)) == EXPECTED[n_entries]
 
 
@@ -168,12 +170,12 @@ def test_what_is_declared_is_used_although_the_fitting_rows_do_not_show_it(fitte
     plain = fitted(Ballots.from_votes(votes, y))
     three = fitted(Ballots.from_votes(votes, y, classes=["a", "b", "c"]))
     silent = fitted(Ballots.from_votes(votes, y, can_abstain=True))
-    assert plain != three  # log-odds among three classes
-    assert plain["best single"] == three["best single"] == silent["best single"]
-    assert plain["stacking L1 0.00015"] != silent["stacking L1 0.00015"]
+    assert plain != three  # confusions with one more class
+    assert plain[2] == {name: silent[2][name] for name in plain[2]}
+    assert len(silent[2]) > len(plain[2])  # to abstain may say something
 
 
-def test_soft_votes_have_no_list_where_the_fitting_rows_do_not_tell_the_labels_apart(fitted):
+def test_soft_votes_are_not_fitted_where_the_fitting_rows_do_not_tell_the_labels_apart(fitted):
     """With "b" or with "d" in the other rows the second place would stand for "b" or for "c"."""
     rng = np.random.default_rng(0)
     values = rng.dirichlet(np.ones(3), size=(M, D))
@@ -181,12 +183,12 @@ def test_soft_votes_have_no_list_where_the_fitting_rows_do_not_tell_the_labels_a
     for third in ("b", "d"):
         labels = y.copy()
         labels[np.flatnonzero(~FITS)[:5]] = third
-        assert fitted(Scores.from_scores(values, labels)) == {}
+        assert fitted(Scores.from_scores(values, labels)) is None
         declared = Scores.from_scores(values, labels, classes=sorted({"a", "c", third}))
-        assert len(fitted(declared)) == 7
+        assert fitted(declared)
     y[np.flatnonzero(FITS)[:5]] = "b"
     expected = fitted(Scores.from_scores(values, y))
-    assert len(expected) == 7
+    assert expected[0]
     y[~FITS] = "b"
     assert fitted(Scores.from_scores(values, y)) == expected
 

@@ -81,6 +81,8 @@ def test_an_alarm_stays_and_says_what_it_means(made):
     monitor.update(**answers(np.arange(100) < 60), when="Tuesday")
     assert monitor.alarm
     assert monitor.first_alarm.rows == 200
+    monitor.update(**answers(np.arange(100) < 60), when="Wednesday", batch="again")
+    assert (monitor.first_alarm.rows, monitor.first_alarm.when) == (200, "Tuesday")
     evidence = monitor.evidence
     monitor.update(**answers(np.arange(3000) < 1))
     assert monitor.alarm

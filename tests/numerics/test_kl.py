@@ -113,6 +113,13 @@ def test_inverse_gradients_match_differences(function) -> None:  # type: ignore[
     np.testing.assert_allclose(slope_c[room], numeric_c[room], rtol=2e-6, atol=1e-6)
 
 
+def test_a_value_of_one_still_has_a_slope_down() -> None:
+    value, slope_q, slope_c = kl_inverse_upper_gradient(0.5, 400.0)
+    assert value == 1.0
+    assert 1e-8 < slope_c < 1e-6
+    assert slope_q > 0
+
+
 @pytest.mark.parametrize("function", [kl_inverse_upper_gradient, kl_inverse_lower_gradient])
 def test_inverse_gradients_are_finite_everywhere(function) -> None:  # type: ignore[no-untyped-def]
     q, c = risks_and_complexities(4, 5000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("typer")
@@ -33,10 +35,14 @@ def test_from_nothing_to_the_report(invoke, tmp_path):
     assert ran.exit_code == 0, ran.output
     assert ran.stdout == ""
     assert "6/6 tictactoe/stumps/0/occam" in ran.stderr
-    assert len(read_results(tmp_path / "paper" / "results")) == 6
+    assert len(read_results(tmp_path / "paper" / "results")) == 6 + 1  # and how long it took
     assert "6 of 6 cells are done" in invoke("run", *options).stderr
     assert invoke("figures", "-q").exit_code == 0
-    assert f"6 of {len(plan(FIGURES, CATALOGUE, 5))} cells" in (tmp_path / "paper" / "README.md").read_text()
+    text = (tmp_path / "paper" / "README.md").read_text()
+    assert f"6 of {len(plan(FIGURES, CATALOGUE, 5))} cells" in text
+    assert re.search(
+        r"A run of 6 cells from nothing, voters included, took \d+ minutes with 1 process on", text
+    )
 
 
 def test_data_set_that_is_not_there(invoke):

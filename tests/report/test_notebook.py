@@ -25,7 +25,8 @@ def shown(thing):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, ["Guarantee at 95 % confidence", "learned on the very rows", "300 rows"]),
+        ({"split": 0}, ["Guarantee at 95 % confidence", "learned on the very rows", "300 rows"]),
+        ({}, ["Guarantee at 95 % confidence", "fitted on some of the rows", "held-out rows"]),
         ({"weights": [0.5, 0.3, 0.2], "bound": "test-set"}, ["NOT A GUARANTEE", "Do not rely on it"]),
         ({"weights": [1, 0, 0], "bound": "f2"}, ["SAYS NOTHING", "100 %"]),
     ],

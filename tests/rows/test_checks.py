@@ -88,7 +88,7 @@ def test_few_rows_and_declared_classes_are_left_alone():
     [
         (lambda v, y: (np.column_stack([v, y]), y), "right on every row. Is it a copy"),
         (lambda v, y: (np.where(np.arange(5) == 2, np.where(v == "no", "-1", v), v), y), "'-1' is voted for"),
-        (lambda v, y: (np.column_stack([v, v[:, 1]]), y), "voter 1 and voter 5 vote the same"),
+        (lambda v, y: (np.column_stack([v, v[:, 1]]), y), "Voter 1 and voter 5 vote the same"),
         (lambda v, y: (np.concatenate([v, v]), np.concatenate([y, y])), "Every row is there 2 times"),
         (lambda v, y: (v[:4], y[:4]), "fewer rows (4) than voters (5)"),
     ],

@@ -24,6 +24,8 @@ from sklearn.tree import DecisionTreeClassifier
 import votecert as vc
 from votecert import CertifiedVotingClassifier, collect_scores, collect_votes, voter_classes
 
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # LightGBM to itself
+
 GUIDE = Path(__file__).parents[2] / "docs/guides/models.md"
 NAMES = np.array(["ant", "bee", "cat"])
 N = 5
@@ -185,7 +187,6 @@ def test_every_row_of_the_guide_is_tried():
     assert set(TABLE) == set(CASES)
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("row", CASES, ids=" ".join)
 def test_the_guide_tells_what_becomes_of_a_model(row):
     case, (voters, plain) = CASES[row], TABLE[row]
@@ -227,7 +228,6 @@ def test_the_example_of_the_guide_runs(capsys, monkeypatch, tmp_path):
     assert "3 voters" in capsys.readouterr().out
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.filterwarnings("ignore:.*is one voter")
 @pytest.mark.filterwarnings("ignore:The members of")
@@ -256,7 +256,7 @@ def test_the_classifier_certifies_models_of_other_libraries(row):
 def test_trees_of_xgboost_average_to_the_forest(n_classes):
     model, X, _ = fitted(CASES["xgboost", "XGBRFClassifier"], n_classes)
     (member,) = vc.voters.panels.panel_of(model).members
-    margins = member.margins(X)
+    margins = np.stack(list(member.margins(X)), axis=2).transpose(1, 0, 2)
     assert margins.shape == (50, N, n_classes)
     whole = model.predict(X, output_margin=True)
     np.testing.assert_allclose(margins.mean(axis=1)[:, -whole[0].size :], whole.reshape(50, -1), atol=1e-5)

@@ -71,4 +71,20 @@ def find_bound(bound: str | Bound) -> Bound:
     return BOUNDS[bound]
 
 
-__all__ = ["BOUNDS", "Bound", "Evaluation", "Terms", "UnsupportedProblemError", "find_bound"]
+def register(bound: Bound) -> None:
+    """Make a bound of your own one of :data:`BOUNDS`: ``certify`` and all others then know it by its id.
+
+    Parameters
+    ----------
+    bound : Bound
+        With default options. It must be registered wherever its certificates are read, too.
+    """
+    if not isinstance(bound, Bound):
+        raise TypeError(f"This is not a bound but {bound!r}: register an instance of a class of bounds.")
+    known = _REGISTERED.get(bound.id)
+    if known is not None and type(known).__qualname__ != type(bound).__qualname__:
+        raise ValueError(f"There is another bound {bound.id!r}: give this one an id of its own.")
+    _REGISTERED[bound.id] = bound
+
+
+__all__ = ["BOUNDS", "Bound", "Evaluation", "Terms", "UnsupportedProblemError", "find_bound", "register"]

@@ -126,6 +126,18 @@ class OneOf(Kind):
 
 
 @dataclass(frozen=True)
+class Words(Kind):
+    """A few words, or None."""
+
+    required: bool = field(default=False, kw_only=True)
+
+    def problem(self, value: Any, sizes: Any) -> str | None:
+        if value is None or (isinstance(value, str) and len(value) <= 100):
+            return None
+        return f"is {str(value)[:100]!r}, not a few words"
+
+
+@dataclass(frozen=True)
 class Votes(Kind):
     """Whole numbers of votes, zero or more, one for each of so many as the named size says."""
 

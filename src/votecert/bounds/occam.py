@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Origin, Statistics, Terms, Value
-from votecert.bounds.kinds import Kind, OneOf, Real, Votes, VoteTable, Whole, is_number
+from votecert.bounds.kinds import Kind, OneOf, Real, Votes, VoteTable, Whole, Words, is_number
 from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
@@ -26,6 +26,7 @@ from votecert.rows.split import in_fitting_part
 Rows = Ballots | Scores
 
 MEMBERS = {
+    "fitted": Fraction(1),
     "best single": Fraction(2, 8),
     "log-odds": Fraction(1, 8),
     "stacking L1 0.005": Fraction(1, 8),
@@ -34,7 +35,7 @@ MEMBERS = {
     "stacking L2 0.1": Fraction(1, 8),
     "stacking L2 0.01": Fraction(1, 8),
 }
-"""The hypotheses of the fitted list and their shares of the list's mass."""
+"""The fitted vote, which has all of its mass; and the list of version 0.1, whose members shared it."""
 
 TOTALS = (*range(1, 17), 20, 25, 32, 40, 50, 64, 80, 100)
 """Given weights are rounded to so many votes in all, whichever is best."""
@@ -57,8 +58,8 @@ class Occam(Bound):
     prior : OccamPrior
         Prior over all whole-number votes. It treats all voters alike: a prior over the voters, which other
         bounds take, is not used.
-    list_mass : float, default=0.3
-        Part of delta for the fitted list, when there is one.
+    list_mass : float, default=0.5
+        Part of delta for the fitted vote, when there is one.
 
     Notes
     -----
@@ -72,17 +73,25 @@ class Occam(Bound):
     delta. QED (Blumer et al. 1987; Langford 2005.) No margin and no posterior is needed, any number of
     classes is allowed, and zero weights cost nothing.
 
-    *The fitted list.* Votes fitted on *other* rows are single hypotheses. Where a list is declared, the
-    whole-number votes share ``(1 - list_mass) delta`` and the :data:`MEMBERS` share ``list_mass delta``. The
-    list is fitted either on rows given for that purpose, and then certified on all m rows, or on a part of
-    the certifying rows, and certified on the rest: row i belongs to the fitting part when the i-th number of
-    the generator PCG64(seed) is below ``split``, which does not look at the data. Given the fitting part, the
-    other rows are still independent draws, so Clopper and Pearson's statement holds for each member; by the
-    union bound all statements hold together.
+    *The fitted vote.* A vote fitted on *other* rows is a single hypothesis, however many numbers it has and
+    however it was chosen there. Where one is declared, the whole-number votes share ``(1 - list_mass) delta``
+    and the fitted vote h has ``list_mass delta``: ``L(h) <= CP(k, rows, list_mass delta)`` for its k errors.
+    It is fitted either on rows given for that purpose, and then certified on all m rows, or on a part A of
+    the certifying rows, and certified on the rest B: row i belongs to A when the i-th number of the generator
+    PCG64(seed) is below ``split``, which does not look at the data.
+
+    *Proof.* Given A, h is fixed and the rows of B are still independent draws, so Clopper and Pearson's
+    statement holds for h with probability at least ``1 - list_mass delta``, whatever A is; hence over A, too.
+    By the union bound it holds together with that about whole-number votes. QED Which kind of vote h is, with
+    which penalties, is decided on A alone and costs nothing; only the share for the whole-number votes must
+    not depend on A. (Version 0.1 had a list of seven such votes, certified in the same way, with shares.)
+
+    *Tables.* h may give class k ``W[i, s, k]`` votes when voter i says s. Numbers are whole and counted as
+    they are stored, so h is exactly the vote that :meth:`Certificate.predict` uses.
 
     What was declared, and which of the statements is used, is in ``terms.choice``: ``votes``, ``offsets``,
-    ``statement`` ("whole" or "list"), ``list`` ("none", "split" or "other"), ``member``, ``split``, ``seed``,
-    ``fallback``.
+    ``table``, ``kind``, ``statement`` ("whole" or "list"), ``list`` ("none", "split" or "other"), ``member``,
+    ``split``, ``seed``, ``fallback``.
 
     Examples
     --------
@@ -96,7 +105,7 @@ class Occam(Bound):
     """
 
     prior: OccamPrior = field(default_factory=OccamPrior)
-    list_mass: float = 0.3
+    list_mass: float = 0.5
 
     id: ClassVar[str] = "occam"
     title: ClassVar[str] = "Whole-number votes (Occam's razor)"
@@ -112,7 +121,9 @@ class Occam(Bound):
         "table": VoteTable(),
         "statement": OneOf("whole", "list"),
         "member": OneOf(None, *MEMBERS),
+        "kind": Words(),
         "list": OneOf("none", "split", "other"),
+        "unlabelled": OneOf(True, required=False),
         "split": Real(0, 1),
         "seed": Whole(),
     }
@@ -174,9 +185,9 @@ class Occam(Bound):
         choice, statistics = terms.choice, terms.statistics
         is_member, is_split = choice["statement"] == "list", choice["list"] == "split"
         if is_member != (choice["member"] is not None) or (is_member and choice["list"] == "none"):
-            raise ValueError("A member of the fitted list is used if and only if a list was declared.")
+            raise ValueError("A fitted vote is used if and only if one was declared.")
         if not is_split and (choice["split"], choice["seed"]) != (0, 0):
-            raise ValueError("Rows were split off, but not for a list.")
+            raise ValueError("Rows were split off, but not to fit a vote.")
         rows = _n_certifying(terms) if is_member and is_split else terms.n_rows
         if statistics["rows"] != rows:
             raise ValueError(f"Errors were counted on {statistics['rows']} rows, not on {rows}.")
@@ -196,7 +207,7 @@ class Occam(Bound):
         if choice["statement"] == "list" and choice["list"] == "other":
             listed.append("The vote was fitted on other rows, which nobody can tell from these.")
         if choice["list"] == "none":
-            listed.append("No list of fitted votes was declared when the rows were seen.")
+            listed.append("No fitted vote was declared when the rows were seen.")
         if choice["seed"]:
             listed.append(f"The seed {choice['seed']} was chosen once, whatever came of it.")
         return listed
@@ -214,7 +225,7 @@ class Occam(Bound):
         if terms.choice["list"] == "none":
             return {"whole-number votes": terms.delta}
         fitted = self.list_mass * terms.delta
-        return {"whole-number votes": terms.delta - fitted, "fitted list": fitted}
+        return {"whole-number votes": terms.delta - fitted, "fitted list": fitted}  # of one vote
 
     def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:
         if terms.statistics["errors"] >= terms.statistics["rows"]:
@@ -227,15 +238,14 @@ def whole_choice(
     offsets: npt.NDArray[np.int64],
     *,
     declared: Mapping[str, Any] | None = None,
-    member: str | None = None,
     fallback: int | None = None,
 ) -> Choice:
-    """The choice of a vote: a member of the declared list if it is named, else any whole-number vote."""
+    """The choice of a whole-number vote."""
     return {
         "votes": [int(v) for v in votes],
         "offsets": [int(v) for v in offsets],
-        "statement": "whole" if member is None else "list",
-        "member": member,
+        "statement": "whole",
+        "member": None,
         "fallback": fallback,
         **(NO_LIST if declared is None else declared),
     }
@@ -257,7 +267,7 @@ def certifying_rows(rows: Rows, choice: Choice) -> Rows:
         return rows
     part = rows.part(choice["split"], choice["seed"], fitting=False)
     if part is None:
-        raise ValueError("The list was fitted on some of the rows, but there are too few of these to split.")
+        raise ValueError("The vote was fitted on some of the rows, but there are too few of these to split.")
     return part
 
 

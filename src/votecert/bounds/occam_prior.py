@@ -54,20 +54,20 @@ class OccamPrior:
     --------
     >>> prior = OccamPrior()
     >>> float(prior.probability(votes=(1, 1, 1), offsets=(0, 0)))
-    0.713...
+    0.841...
     >>> float(prior.probability(votes=(2, 1, 0), offsets=(0, 0)))
-    0.00036...
+    0.00018...
     """
 
-    everybody: float = 0.71
-    tie_break: float = 0.06
-    constant: float = 0.02
-    single: float = 0.09
-    drop: float = 0.03
-    small: float = 0.03
-    support: float = 0.02
-    multinomial: float = 0.02
-    polya: float = 0.02
+    everybody: float = 0.84
+    tie_break: float = 0.03
+    constant: float = 0.015
+    single: float = 0.045
+    drop: float = 0.015
+    small: float = 0.015
+    support: float = 0.01
+    multinomial: float = 0.01
+    polya: float = 0.01
     constants: float = 0.15
     urn: float = 0.1
 

@@ -153,7 +153,8 @@ def certify(
     """
     check_delta(delta)
     options = read_options(learning, signature(certify).parameters)
-    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate)
+    voters = None if voters is None else tuple(voters)
+    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate, voters)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
@@ -249,7 +250,8 @@ def compare(
     """
     check_delta(delta)
     options = read_options(learning, signature(compare).parameters)
-    rows = read_rows(votes, y, None, classes, can_abstain, splitting(options), validate)
+    voters = None if voters is None else tuple(voters)
+    rows = read_rows(votes, y, None, classes, can_abstain, splitting(options), validate, voters)
     methods = _in_search(search, [find_bound(bound) for bound in (bounds if bounds is not None else BOUNDS)])
     check_prior(prior, methods)
     names = voter_names(votes, voters, rows.n_voters)

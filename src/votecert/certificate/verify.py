@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
+from votecert.bounds.occam import counted_votes
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.checks import problem_with_fields
 from votecert.certificate.text import sentence
-from votecert.learning.whole_votes import refitted_votes
+from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
+from votecert.learning.whole_votes import refitted_vote
 from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
 
@@ -128,7 +131,13 @@ def _counts_that_differ(certificate: Certificate) -> list[str]:
 
 def _details_that_differ(certificate: Certificate, known: dict[str, float]) -> list[str]:
     """Numbers on the way that are not those of the formula, up to the last digits of another machine."""
-    told = {name: number for name, number in certificate.details.items() if name != "interrupted"}
+    others = (
+        "interrupted",
+        CROSS_VALIDATED,
+        SHARE,
+        PLAIN_ERRORS,
+    )  # how learning went, on which the number does not rest
+    told = {name: x for name, x in certificate.details.items() if not name.startswith(others)}
     if known.keys() != told.keys():
         return ["The details are not those of this bound."]
     return [
@@ -187,7 +196,13 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     if certificate.fitted_on != "part":
         return [], []
     choice = certificate.terms.choice
-    again = refitted_votes(
+    if choice["member"] != "fitted":
+        return [], [
+            "The vote was fitted on the rows that the seed picks by version 0.1, whose fit is no more."
+        ]
+    if choice.get("unlabelled"):
+        return [], ["The vote was fitted on the rows that the seed picks, and on rows without labels."]
+    again = refitted_vote(
         rows,
         choice,
         classes_declared=certificate.classes_declared,
@@ -195,12 +210,19 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     )
     if again is None:
         return ["The rows that the seed picks are too few to fit a vote on."], []
-    told = np.array([*choice["votes"], *choice["offsets"]], dtype=np.float64)
-    if np.array_equal(again, told):
-        return [], []
-    difference = float(np.abs(again / again.sum() - told / told.sum()).sum()) / 2
-    if difference > SAME_FIT:
-        return ["The vote is not the one that is fitted on the rows that the seed picks."], []
-    return [], [
-        f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
-    ]
+    new, told = _all_numbers(again.choice()), _all_numbers(choice)
+    if new.shape == told.shape:
+        difference = float(np.abs(new / new.sum() - told / told.sum()).sum()) / 2
+        if difference == 0:
+            return [], []
+        if difference <= SAME_FIT:
+            return [], [
+                f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
+            ]
+    return ["The vote is not the one that is fitted on the rows that the seed picks."], []
+
+
+def _all_numbers(choice: dict[str, Any]) -> npt.NDArray[np.float64]:
+    """The numbers of a vote in a row."""
+    numbers = counted_votes(choice).astype(np.float64).ravel()
+    return np.concatenate([numbers, np.array(choice["offsets"], dtype=np.float64)])

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from votecert.certificate.text import amount, confidence, one_in, percent
+from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
+from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.predictor import TIE_RULE, WeightedVote
 
 if TYPE_CHECKING:
@@ -114,6 +116,8 @@ def assumptions(certificate: Certificate) -> list[str]:
         listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
     if certificate.origin == "fixed" or method.origins == ("fixed",):  # which says nothing about others
         listed.append("The weights were fixed without looking at these rows.")
+    if terms.choice.get("unlabelled"):
+        listed.append("Which rows were labelled was decided at random: those without are of the same kind.")
     if certificate.group is not None:
         listed.append("The groups were fixed without looking at these rows.")
     return [*listed, *certificate.declared]
@@ -214,6 +218,8 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
     >>> with_weights(vote, "given", rounded=True)
     'with the given weights rounded to whole numbers: 1, 0, 0, 0'
     """
+    if vote.table is not None:
+        return f"with {origin} votes for each answer"
     if not rounded or origin == "learned":
         return f"with {origin} weights"
     if len(set(vote.votes)) == 1:
@@ -222,3 +228,63 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
         ", ".join(map(str, vote.votes)) if len(vote.votes) <= FEW else f"{sum(vote.votes):,} votes in all"
     )
     return f"with the {origin} weights rounded to whole numbers: {listed}"
+
+
+def worth_of_answers(certificate: Certificate, most: int = FEW) -> list[tuple[str, str, str, float]]:
+    """What answers are worth in a vote with a table: voter, what it says, for which label, and how much.
+
+    That is its lead over every other label, as a share of all voters' weight. Voters with most weight come
+    first; answers that change nothing are left out.
+    """
+    vote = certificate.predictor
+    if vote.table is None:
+        return []
+    names = certificate.voters or [f"voter {place + 1}" for place in range(len(vote.votes))]
+    listed = []
+    for voter in sorted(range(len(vote.votes)), key=lambda place: -vote.votes[place])[:most]:
+        for answer, votes in zip((*vote.classes, "nothing"), vote.table[voter], strict=False):
+            second, first = sorted((0, *votes))[-2:] if len(votes) < 2 else sorted(votes)[-2:]
+            if first > second:
+                label = vote.classes[votes.index(first)]
+                share = (first - second) / max(1, sum(vote.votes))
+                listed.append((names[voter][:LONGEST_NAME], str(answer), str(label), share))
+    return listed
+
+
+def kinds_compared(certificate: Certificate) -> list[tuple[str, float, float]]:
+    """Kinds of votes that were fitted: name, cross-validated error, and share in the fitted vote."""
+    details = certificate.details
+    return [
+        (
+            name.removeprefix(CROSS_VALIDATED),
+            error,
+            details.get(SHARE + name.removeprefix(CROSS_VALIDATED), 0.0),
+        )
+        for name, error in details.items()
+        if name.startswith(CROSS_VALIDATED)
+    ]
+
+
+def about_learning(certificate: Certificate) -> list[str]:
+    """What learning found, what it gained, and what to do the next time."""
+    kinds = {name: error for name, error, _ in kinds_compared(certificate)}
+    terms, sentences = certificate.terms, []
+    if kinds:
+        errors = {name: percent(kinds[name]) for name in ("plain vote", "best single voter") if name in kinds}
+        others = " and ".join(f"{error} by the {name}" for name, error in errors.items())
+        share = max(kinds_compared(certificate), key=lambda kind: kind[2])
+        mostly = f" It is mostly {share[0]!r}, which errs on {percent(share[1])} there." if share[2] else ""
+        used = terms.choice.get("statement") == "list"
+        which = "The fitted vote is certified." if used else "A whole-number vote has the smaller limit."
+        sentences.append(
+            f"On the rows that a vote was fitted on, cross-validated errors are {others}.{mostly} {which}"
+        )
+    if (plain := certificate.details.get(PLAIN_ERRORS)) is not None:
+        limit = float(clopper_pearson_upper(plain, terms.n_rows, math.log(terms.delta)))
+        if limit < certificate.risk:
+            sentences.append(
+                f"The plain vote, had it been fixed in advance, would have the limit {percent(limit)}: "
+                "next time, on new rows, weights='uniform' is the better choice. To switch now, after this "
+                "look at these rows, is not covered."
+            )
+    return sentences

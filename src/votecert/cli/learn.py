@@ -61,6 +61,8 @@ def learn(
     options = {"objective": objective, "method": method, "delta": delta, **learning_options.given()}
     learned, interruption = learning(vc.learn, "Learning weights", talk, found.ballots, **options)
     content = {
+        "votecert_weights": 1,
+        "votecert_version": vc.__version__,
         "objective": learned.objective,
         "risk": learned.risk,
         "delta": delta,

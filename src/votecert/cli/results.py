@@ -75,7 +75,7 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
         typer.echo(rounded_up(certificate.risk))
         return
     from votecert.certificate.text import confidence
-    from votecert.certificate.words import errors_of_rows
+    from votecert.certificate.words import about_learning, errors_of_rows
 
     terms, vote = certificate.terms, certificate.predictor
     used = sum(votes > 0 for votes in vote.votes)
@@ -93,12 +93,28 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
     ):
         shown.add_row(name, text)
     data().print(shown)
+    show_answers(certificate)
     data().print(plain(certificate.statement))
+    for sentence in about_learning(certificate):
+        talk.say(plain(sentence))
+
+
+def show_answers(certificate: vc.Certificate) -> None:
+    """What each answer is worth, of the voters with most weight, if a vote is not worth the same always."""
+    from votecert.certificate.words import worth_of_answers
+
+    if listed := worth_of_answers(certificate):
+        shown = table("voter", "says", "counts for", "percent", numbers=("percent",))
+        for voter, answer, label, share in listed:
+            shown.add_row(plain(voter), plain(answer), plain(label), f"{100 * share:.1f}")
+        data().print(shown)
 
 
 def _weights_in_words(certificate: vc.Certificate) -> str:
     """The votes of each voter, and the offsets of the classes, if there are few."""
     vote = certificate.predictor
+    if vote.table is not None:
+        return ", each answer has votes of its own"
     if len(vote.votes) > SHOWN_VOTERS:
         return ""
     names = certificate.voters or tuple(f"voter {place}" for place in range(1, len(vote.votes) + 1))

@@ -87,8 +87,8 @@ def find_learners(
     10
     >>> find_learners([BOUNDS["f2"]], {"split": 0.1})
     Traceback (most recent call last):
-    TypeError: split= would be ignored here: it is for whole-number votes and the list of votes that 'occam' \
-fits, not for 'f2'.
+    TypeError: split= would be ignored here: it is for whole-number votes and the vote that 'occam' fits, \
+not for 'f2'.
     """
     method = options.get("method")
     wanted = LEARNERS[method] if isinstance(method, str) else method

@@ -49,6 +49,7 @@ class HardErrorCounter:
     counts: IntArray
     n_classes: int
     column_of: Indices
+    silent: int = -1  # the class that a row gets on which nobody votes; -1 is always wrong
 
     def __post_init__(self) -> None:
         self.n_rows = int(self.counts.sum())
@@ -75,7 +76,7 @@ class HardErrorCounter:
             return self
         rows = (self.codes, self.labels, self.counts)
         kept = content_sample([rows], max(1, most_entries // self.n_columns))
-        return type(self)(*kept, self.n_classes, self.column_of)
+        return type(self)(*kept, self.n_classes, self.column_of, self.silent)
 
     def _per_voter(self, happens: Callable[[slice], BoolArray]) -> IntArray:
         """On how many rows something happens to each voter."""
@@ -167,7 +168,7 @@ class MulticlassErrorCounter(HardErrorCounter):
     """More classes, or abstentions: a tally is the (c, rows) array of vote totals.
 
     Totals are compared as ``key = c * total + (c - 1 - class)``: the largest key wins, and a tie goes to the
-    smallest class. A row without any vote is an error.
+    smallest class. A row without any vote goes to ``silent``.
     """
 
     def tally(self, votes: IntArray) -> IntArray:
@@ -184,7 +185,8 @@ class MulticlassErrorCounter(HardErrorCounter):
     def _wrong(self, tally: IntArray) -> BoolArray:
         keys = self._keys(tally)
         true = keys[self.labels, np.arange(len(self.labels))]
-        return np.asarray((keys.max(axis=0) > true) | (tally.max(axis=0) == 0))
+        wrong: BoolArray = keys.max(axis=0) > true
+        return np.where(tally.max(axis=0) == 0, self.labels != self.silent, wrong)
 
     def _keys(self, tally: IntArray) -> IntArray:
         return self.n_classes * tally + np.arange(self.n_classes)[::-1, None]
@@ -225,7 +227,8 @@ class MulticlassErrorCounter(HardErrorCounter):
         added = self.n_classes * step
         wrong: BoolArray = np.maximum(self._keys(tally) + added, without) > true
         wrong[self.labels, np.arange(len(self.labels))] = best > true + added
-        wrong[:, tally.sum(axis=0) + step == 0] = True
+        nobody = tally.sum(axis=0) + step == 0
+        wrong[:, nobody] = self.labels[nobody] != self.silent
         return wrong
 
     def errors_of_many(self, candidates: IntArray) -> IntArray:
@@ -241,8 +244,8 @@ class MulticlassErrorCounter(HardErrorCounter):
         return errors
 
     def _winners_by_class(self, rows: slice, weights: npt.NDArray[Any]) -> IntArray:
-        """Winners of candidates with these weights of the columns, (rows, J), -1 where nobody votes."""
-        winner = np.full((len(self.labels[rows]), weights.shape[1]), -1)
+        """Winners of candidates with these weights of the columns, (rows, J)."""
+        winner = np.full((len(self.labels[rows]), weights.shape[1]), self.silent)
         most = np.zeros(winner.shape, dtype=self._float)
         for k in range(self.n_classes):
             total = (self.codes[rows] == k).astype(self._float) @ weights
@@ -259,12 +262,12 @@ class MulticlassErrorCounter(HardErrorCounter):
         constants = weights[self.column_of[self.n_voters :]]
         leader = np.argmax(constants, axis=0)
         most = np.tile(constants.max(axis=0), (len(codes), 1))
-        winner = np.where(most > 0, leader, -1)
+        winner = np.where(most > 0, leader, self.silent)
         constants = np.vstack([constants, np.full(weights.shape[1], -np.inf, dtype=self._float)])
         for own in codes.T:
             alike = (codes == own[:, None]).astype(self._float)
             total = alike @ weights[voters] + constants[own]  # minus infinity where the voter abstains
-            better = (total > most) | ((total == most) & (own[:, None] < winner))
+            better = (total > most) | ((total == most) & (own[:, None] < winner) & (most > 0))
             winner = np.where(better, own[:, None].astype(np.int64), winner)
             np.maximum(most, total, out=most)
         return winner
@@ -278,7 +281,7 @@ def _whole(counts: npt.NDArray[Any]) -> IntArray:
 ErrorCounter = BinaryErrorCounter | MulticlassErrorCounter | SoftErrorCounter
 
 
-def error_counter(rows: Rows, most_entries: int = EVERYTHING) -> ErrorCounter:
+def error_counter(rows: Rows, most_entries: int = EVERYTHING, fallback: int | None = None) -> ErrorCounter:
     """The error counter of these rows; of a sample of them when they have too many entries.
 
     Its rows are in an order that depends on the set of rows only, and so does the choice of the sample:
@@ -290,26 +293,14 @@ def error_counter(rows: Rows, most_entries: int = EVERYTHING) -> ErrorCounter:
     first, column_of = different_columns(ballots.codes)
     codes = ballots.codes[:, first] if len(first) < ballots.n_voters else ballots.codes
     sample = content_sample([(codes, ballots.labels, ballots.counts)], max(1, most_entries // len(first)))
-    return hard_error_counter(*sample, ballots.n_classes, ballots.can_abstain, column_of)
-
-
-def hard_error_counter(
-    codes: Codes,
-    labels: Indices,
-    counts: IntArray,
-    n_classes: int,
-    can_abstain: bool,
-    column_of: Indices,
-) -> BinaryErrorCounter | MulticlassErrorCounter:
-    """The counter of voters of which each votes like one column of the codes; columns all differ."""
-    codes, labels, counts = canonical(codes, labels, counts, n_classes + can_abstain)
-    c = n_classes
+    codes, labels, counts = canonical(*sample, ballots.n_outputs)
+    c = ballots.n_classes
     constants = np.broadcast_to(np.arange(c, dtype=codes.dtype), (len(codes), c))
     everyone = np.concatenate([codes, constants], axis=1)
     used, place = different_columns(everyone)
     column_of = np.concatenate([place[column_of], place[codes.shape[1] :]])
-    kind = BinaryErrorCounter if c == 2 and not can_abstain else MulticlassErrorCounter
-    return kind(everyone[:, used], labels, counts, c, column_of)
+    kind = BinaryErrorCounter if c == 2 and not ballots.can_abstain else MulticlassErrorCounter
+    return kind(everyone[:, used], labels, counts, c, column_of, -1 if fallback is None else fallback)
 
 
 def canonical(

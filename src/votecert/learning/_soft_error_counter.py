@@ -105,12 +105,12 @@ def _margins(totals: npt.NDArray[Any], labels: npt.NDArray[np.intp]) -> Floats:
 def soft_error_counter(scores: Scores, most_entries: int) -> SoftErrorCounter:
     """The counter of these rows, or of some of them; constants give their own class 1 and the others 0."""
     d, c = scores.n_voters, scores.n_classes
-    order = _content_order(scores)[: max(1, most_entries // ((d + c) * c))]
+    order = content_order(scores)[: max(1, most_entries // ((d + c) * c))]
     constants = np.broadcast_to(np.eye(c, dtype=scores.values.dtype), (len(order), c, c))
     return SoftErrorCounter(np.concatenate([scores.values[order], constants], axis=1), scores.labels[order])
 
 
-def _content_order(scores: Scores) -> npt.NDArray[np.intp]:
+def content_order(scores: Scores) -> npt.NDArray[np.intp]:
     """An order of the rows that depends on their contents only, and looks random."""
     rng = np.random.default_rng(0)
     totals = soft_totals(scores.values, rng.integers(1, 1000, scores.n_voters))

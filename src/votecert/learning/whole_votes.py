@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats
-from votecert.bounds.occam import NO_LIST, Occam, certifying_rows, whole_choice
+from votecert.bounds.occam import NO_LIST, Occam, whole_choice
 from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
@@ -25,21 +25,23 @@ from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
 from votecert.learning.base import Learner
 from votecert.learning.budget import Budget
-from votecert.learning.fitted_list import FITTED_ENTRIES, fit_members
+from votecert.learning.fitted_vote import PLAIN_ERRORS, FittedVote, fit_vote
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
-from votecert.rows.patterns import IntArray
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
-from votecert.rows.split import SPLIT
-from votecert.rows.tables import in_order
+from votecert.rows.split import default_split
+from votecert.rows.tables import in_order, is_missing, n_rows_of, take_rows
 
 MOST_ENTRIES = 1 << 24
 """Votes that the search looks at; of more, some rows are searched and all of them criterion the best."""
 
+FITTED_ENTRIES = 1 << 22
+"""Votes that real weights, from which the search starts, are fitted on."""
+
 FEWEST_ROWS_TO_SPLIT = 40
-"""With fewer rows none are spent on fitting a list."""
+"""With fewer rows none are spent on fitting a vote."""
 
 _DESCENTS = 8  # starts of each kind that are followed downhill
 _FINISHING = 3.0  # what the result takes, in units of the time it takes to make the rows ready
@@ -48,17 +50,20 @@ _FINALISTS = 12  # votes found on a sample of the rows that are counted on all o
 
 @dataclass(frozen=True, kw_only=True)
 class WholeVotes(Learner):
-    """Learn whole-number votes for the bound "occam": a discrete search, and a short list of fitted votes.
+    """Learn a vote for the bound "occam": a search among whole-number votes, and one vote that is fitted.
 
     Parameters
     ----------
     split : float, optional
-        Share of the rows spent on fitting a short list of weighted votes that the other rows certify; 0 turns
-        the list off. By default 0.25, and no list with fewer than 40 rows.
+        Share of the rows spent on fitting a vote that the other rows certify; 0 turns that off. By default it
+        depends on the numbers of rows, voters and declared classes, and with fewer than 40 rows none is.
     prior_votes, prior_y : optional
-        Votes and labels of *other* rows (out-of-bag, out-of-fold) to fit the list on, at no cost in
-        certifying rows; or ballots. With ``scores``, the scores of those rows. A missing vote means that the
-        voter was not asked (as out of bag), unless ``can_abstain=True`` says that voters abstain.
+        Votes and labels of *other* rows (out-of-bag, out-of-fold) to fit on, at no cost in certifying rows;
+        or ballots. With ``scores``, the scores of those rows. A missing vote means that the voter was not
+        asked (as out of bag), unless ``can_abstain=True`` says that voters abstain. Rows whose label in
+        ``prior_y`` is missing, or all if there is no ``prior_y``, are looked at without labels: what voters
+        agree on tells who is right how often, if they err independently. Such votes are candidates like all
+        others, chosen on rows with labels.
     random_state : int, default=0
         Seed of the split. To be chosen once: trying several until the certificate is small voids it.
     time_budget : float or None, default=60
@@ -73,8 +78,8 @@ class WholeVotes(Learner):
     >>> y = rng.integers(2, size=1000)
     >>> votes = np.where(rng.random((1000, 3)) < [0.95, 0.6, 0.6], y[:, None], 1 - y[:, None])
     >>> found = vc.learn(votes, y, method=vc.WholeVotes(split=0.2, time_budget=10))
-    >>> found.weights.tolist(), bool(found.risk < 0.1)
-    ([1.0, 0.0, 0.0], True)
+    >>> int(found.weights.argmax()), bool(found.risk < 0.1)
+    (0, True)
     """
 
     split: float | None = None
@@ -83,37 +88,44 @@ class WholeVotes(Learner):
     time_budget: float | None = 60.0
 
     id: ClassVar[str] = "whole-votes"
-    purpose: ClassVar[str] = "whole-number votes and the list of votes that 'occam' fits"
+    purpose: ClassVar[str] = "whole-number votes and the vote that 'occam' fits"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         split = self.split
         if split is not None and not (isinstance(split, int | float | np.number) and 0 <= split < 1):
             raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
-        if self.prior_votes is not None and split:
+        if isinstance(self.prior_votes, Ballots | Scores) and self.prior_y is not None:
+            raise TypeError("prior_y is in prior_votes already: leave it out.")
+        if self.prior_votes is None and self.prior_y is not None:
+            raise TypeError("prior_y are the labels of prior_votes, which are missing.")
+        if self._has_other_labels and split:
             raise TypeError(
-                "split= would be ignored here: with prior_votes= the list is fitted on those rows. Leave one "
-                "out."
+                "split= would be ignored here: with prior_votes= and prior_y= the vote is fitted on those "
+                "rows. Leave one out."
             )
+
+    @property
+    def _has_other_labels(self) -> bool:
+        """Whether there are other rows with labels."""
         if isinstance(self.prior_votes, Ballots | Scores):
-            if self.prior_y is not None:
-                raise TypeError("prior_y is in prior_votes already: leave it out.")
-        elif (self.prior_votes is None) != (self.prior_y is None):
-            raise TypeError("prior_votes and prior_y go together.")
+            return True
+        return self.prior_y is not None and (not len(self.prior_y) or not is_missing(self.prior_y).all())
 
     @classmethod
     def learns(cls, bound: Bound) -> bool:
         return isinstance(bound, Occam)
 
     def for_groups(self) -> Self:
-        """Without a list, which would need its own held-out rows in every group, if not on other rows."""
-        if self.prior_votes is not None:
+        """Without a fitted vote, which would need its own held-out rows in every group, if not on others."""
+        if self._has_other_labels:
             return self
-        if self.split:
-            raise TypeError(
-                "split= would be ignored here: with groups= no list of votes is fitted on some rows. Leave "
-                "it out, or give other rows to fit on as prior_votes=."
-            )
+        for name in ("split", "prior_votes"):
+            if getattr(self, name) is not None and not (name == "split" and self.split == 0):
+                raise TypeError(
+                    f"{name}= would be ignored here: with groups= no vote is fitted on some of the rows. "
+                    "Leave it out, or give other rows with labels to fit on as prior_votes= and prior_y=."
+                )
         return replace(self, split=0.0)
 
     def for_voters(self, names: Sequence[str] | None) -> Self:
@@ -128,71 +140,111 @@ class WholeVotes(Learner):
         prior: Floats | None = None,
         fallback: int | None = None,
     ) -> Evaluation:
-        other_rows = self._other_rows(rows)
+        other_rows, unlabelled = self._other_rows(rows)
         budget = Budget(self.time_budget, self.callback)
         search = _Search(rows, delta, cast(Occam, bound), self._declared(rows), fallback, budget)
         # the products are many and small: a second thread costs far more in waiting than it saves
         with budget.cut_short(), threadpool_limits(limits=1, user_api="blas"):
             search.search_whole_votes()
-            search.fit_list(other_rows)
+            search.fit_vote(other_rows, unlabelled)
         return budget.marked(search.result())
 
     def _declared(self, rows: Rows) -> dict[str, Any]:
-        """How the list is fitted: decided before votes and labels are looked at."""
-        if self.prior_votes is not None:
+        """How a vote is fitted: decided before votes and labels are looked at."""
+        if self._has_other_labels:
             return {"list": "other", "split": 0.0, "seed": 0}
-        split = SPLIT if self.split is None else self.split
+        split = self.split
+        if split is None:
+            c = rows.n_classes if rows.classes_declared else None
+            split = rows.drawn_split or default_split(rows.n_rows, rows.n_voters, c)
         can_split = rows.can_split(split, self.random_state)
         if self.split and not can_split:
             raise ValueError(
                 f"split={split!r} is not possible: which rows are which is not known any more. Read them "
                 "with read_ballots(..., split=..., seed=...), or give other rows to fit on as prior_votes=."
             )
-        if split == 0 or rows.n_rows < FEWEST_ROWS_TO_SPLIT or not can_split:
+        if split == 0 or not can_split or (rows.n_rows < FEWEST_ROWS_TO_SPLIT and self.prior_votes is None):
             return NO_LIST
-        return {"list": "split", "split": float(split), "seed": int(self.random_state)}
+        declared = {"list": "split", "split": float(split), "seed": int(self.random_state)}
+        return declared if self.prior_votes is None else declared | {"unlabelled": True}
 
-    def _other_rows(self, rows: Rows) -> Rows | None:
-        """The rows that the list is fitted on, with the classes of the certifying rows."""
+    def _other_rows(self, rows: Rows) -> tuple[Rows | None, Ballots | None]:
+        """Other rows with labels and without, with the classes of the certifying rows."""
         other, soft = self.prior_votes, isinstance(rows, Scores)
         if other is None:
-            return None
+            return None, None
+        classes, unlabelled = rows.classes.tolist(), None
         if not isinstance(other, Ballots | Scores):
-            read = Scores.from_scores if soft else Ballots.from_votes
             try:
-                other = read(other, self.prior_y, classes=rows.classes.tolist())
+                other, labels, others = _by_label(other, self.prior_y)
+                if others is not None:
+                    if soft:
+                        raise ValueError("scores need labels; rows without are for votes.")
+                    unlabelled = Ballots.from_votes(others, [classes[0]] * n_rows_of(others), classes=classes)
+                if other is not None:
+                    read = Scores.from_scores if soft else Ballots.from_votes
+                    other = read(other, labels, classes=classes)
             except ValueError as error:
                 raise ValueError(
                     f"In prior_votes and prior_y, which need the same classes: {error}"
                 ) from None
-        if isinstance(other, Scores) != soft or other.classes.tolist() != rows.classes.tolist():
-            raise ValueError(
-                "prior_votes must be of the same kind as the certifying rows and have their classes: read "
-                f"them with classes={rows.classes.tolist()!r}."
-            )
-        if other.n_voters != rows.n_voters:
-            raise ValueError(
-                f"The other rows have {other.n_voters} voters, the certifying ones {rows.n_voters}: both "
-                "need the same ones."
-            )
-        return other
+        for part in (other, unlabelled):
+            if part is not None:
+                _refuse_other_kind(part, rows)
+        return other, unlabelled
 
 
-def refitted_votes(
+def _by_label(votes: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Rows with labels, their labels, and rows without; None if there are none."""
+    if y is None:
+        return None, None, votes
+    missing = is_missing(y)
+    if not missing.any():
+        return votes, y, None
+    if len(missing) != n_rows_of(votes):
+        raise ValueError(f"there are {len(missing)} labels for {n_rows_of(votes)} rows.")
+    others = take_rows(votes, missing)
+    return (
+        (None, None, others)
+        if missing.all()
+        else (take_rows(votes, ~missing), take_rows(y, ~missing), others)
+    )
+
+
+def _refuse_other_kind(other: Rows, rows: Rows) -> None:
+    """Refuse other rows that are not of the same voters and classes."""
+    classes = rows.classes.tolist()
+    if isinstance(other, Scores) != isinstance(rows, Scores) or other.classes.tolist() != classes:
+        raise ValueError(
+            "prior_votes must be of the same kind as the certifying rows and have their classes: read "
+            f"them with classes={classes!r}."
+        )
+    if other.n_voters != rows.n_voters:
+        raise ValueError(
+            f"The other rows have {other.n_voters} voters, the certifying ones {rows.n_voters}: both "
+            "need the same ones."
+        )
+
+
+def refitted_vote(
     rows: Rows, choice: Choice, *, classes_declared: bool, abstention_declared: bool
-) -> Floats | None:
-    """The member of a list fitted on a part of these rows, fitted again: votes of voters and constants.
+) -> FittedVote | None:
+    """The vote that is fitted on a part of these rows, fitted again; None if there is none.
 
-    None if there is none: where the fitting part is empty, or does not tell which score is for which label.
+    That is so where the fitting part is empty, or does not tell which score is for which label.
     """
     fitting = rows.part(choice["split"], choice["seed"], fitting=True)
     if fitting is None:
         return None
     with threadpool_limits(limits=1, user_api="blas"):
-        members = fit_members(
-            fitting, Budget(), classes_declared=classes_declared, abstention_declared=abstention_declared
+        return fit_vote(
+            fitting,
+            Budget(),
+            n_outputs=rows.n_outputs,
+            classes_declared=classes_declared,
+            abstention_declared=abstention_declared,
+            fallback=choice["fallback"],
         )
-    return np.asarray(members[choice["member"]], dtype=np.float64) if members else None
 
 
 @dataclass
@@ -206,7 +258,7 @@ class _Search:
     fallback: int | None
     budget: Budget
     found: list[FoundVote] = field(default_factory=list)
-    members: dict[str, IntArray] = field(default_factory=dict)
+    fitted: FittedVote | None = None
     sampled: bool = False
 
     def search_whole_votes(self) -> None:
@@ -215,7 +267,7 @@ class _Search:
         everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
         self.found.append(FoundVote(everybody, m, 1.0))
         began = self.budget.seconds
-        voters = error_counter(self.rows, MOST_ENTRIES)
+        voters = error_counter(self.rows, MOST_ENTRIES, self.fallback)
         self.sampled = voters.n_rows < m
         # to go over all rows takes as long as that, or less
         self.budget.reserve(_FINISHING * (self.budget.seconds - began))
@@ -231,8 +283,8 @@ class _Search:
         descent.run(rounded_votes(weights, d), _DESCENTS)
         descent.polish()
 
-    def fit_list(self, other_rows: Rows | None) -> None:
-        """Fit the members of the list on the rows that were declared for it."""
+    def fit_vote(self, other_rows: Rows | None, unlabelled: Ballots | None) -> None:
+        """Fit a vote on the rows that were declared for it."""
         rows = other_rows
         if self.declared["list"] == "split":
             rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
@@ -240,47 +292,44 @@ class _Search:
             # Voters miss votes on other rows only where they were not asked, as out of bag, unless they were
             # declared to abstain. That they do on the certifying rows must not change what is fitted.
             can_abstain = self.rows.abstention_declared and self.rows.can_abstain
-            self.members = fit_members(
+            self.fitted = fit_vote(
                 rows,
                 self.budget,
+                n_outputs=self.rows.n_outputs,
                 classes_declared=self.rows.classes_declared,
                 abstention_declared=rows.abstention_declared,
                 missing_is_unasked=other_rows is not None and not can_abstain,
+                unlabelled=unlabelled,
+                fallback=self.fallback,
             )
 
     def result(self) -> Evaluation:
         """The smallest certificate, counted on all the rows that certify it."""
         evaluations = [self._best_whole_vote()]
-        if self.members:
-            evaluations.append(self._best_member())
-        return min(evaluations, key=lambda evaluation: evaluation.risk)
+        if self.fitted is not None:
+            choice = {**self.declared, **self.fitted.choice(), "fallback": self.fallback}
+            evaluations.append(self._evaluate(choice))
+        found = min(evaluations, key=lambda evaluation: evaluation.risk)
+        plain = self.rows.errors(self.found[0].votes[: self.rows.n_voters], fallback=self.fallback)
+        more = {PLAIN_ERRORS: float(plain)} | ({} if self.fitted is None else self.fitted.details())
+        return replace(found, details=found.details | more)
 
     def _best_whole_vote(self) -> Evaluation:
+        """The best whole-number vote that was found; what beats everybody's on a sample may not on all."""
         finalists = sorted(self.found, key=lambda vote: vote.risk)[: _FINALISTS if self.sampled else 1]
-        if self.sampled:  # what looked better on the sample than everybody, once each, may not be
-            finalists.append(self.found[0])
-        return self._smallest([self._choice(vote.votes) for vote in finalists], self.rows)
-
-    def _best_member(self) -> Evaluation:
-        choices = [self._choice(votes, member) for member, votes in self.members.items()]
-        return self._smallest(choices, certifying_rows(self.rows, choices[0]))
-
-    def _smallest(self, choices: list[Choice], rows: Rows) -> Evaluation:
-        """The smallest certificate of several votes that are certified on the same rows."""
+        votes = np.array([vote.votes for vote in (*finalists, self.found[0])])
+        d = self.rows.n_voters
         errors: list[int] = []
+        choices = [
+            whole_choice(vote[:d], vote[d:], declared=self.declared, fallback=self.fallback) for vote in votes
+        ]
         for choice in choices:
             if errors and not self.budget.has_time():
                 break
-            errors.append(rows.errors(choice["votes"], choice["offsets"], self.fallback))
+            errors.append(self.rows.errors(choice["votes"], choice["offsets"], self.fallback))
         shares = [self._log_mass(self.bound.share(choice)) for choice in choices[: len(errors)]]
-        risks = clopper_pearson_upper(errors, rows.n_rows, shares)
+        risks = clopper_pearson_upper(errors, self.rows.n_rows, shares)
         return self._evaluate(choices[int(np.argmin(risks))])
-
-    def _choice(self, votes: IntArray, member: str | None = None) -> Choice:
-        d = self.rows.n_voters
-        return whole_choice(
-            votes[:d], votes[d:], declared=self.declared, member=member, fallback=self.fallback
-        )
 
     def _evaluate(self, choice: Choice) -> Evaluation:
         votes = np.array(choice["votes"], dtype=np.float64)

@@ -25,6 +25,7 @@ __all__ = [
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = 1e-300
 _SMALLEST_RISK = 1e-290
+_NEXT_TO_ONE = 1.0 - 2.0**-24
 
 
 def binary_kl(q: ArrayLike, p: ArrayLike) -> Array:
@@ -91,7 +92,8 @@ def kl_inverse_lower(q: ArrayLike, c: ArrayLike) -> Array:
 def kl_inverse_upper_gradient(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array, Array]:
     """Return ``kl_inverse_upper(q, c)`` and its derivatives in ``q`` and in ``c``.
 
-    Infinite slopes (``q = 0``, ``c = 0``) come out as large finite numbers.
+    Infinite slopes (``q = 0``, ``c = 0``) come out as large finite numbers. Where ``c`` makes the value one
+    up to rounding, slopes are those at ``1 - 6e-8``: without any, a learner that strayed there would stay.
 
     Examples
     --------
@@ -99,8 +101,8 @@ def kl_inverse_upper_gradient(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array,
     >>> float(value), float(slope_c)
     (0.39346934..., 0.60653065...)
     """
-    value = kl_inverse_upper(q, c)
-    return (value, *_implicit_slopes(floats(q), value))
+    q, value = floats(q), kl_inverse_upper(q, c)
+    return (value, *_implicit_slopes(q, np.where(q < 0.9, np.minimum(value, _NEXT_TO_ONE), value)))
 
 
 def kl_inverse_lower_gradient(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array, Array]:

@@ -90,14 +90,19 @@ def votes_of(group: Group, data: Path | None = None, cache: Path | None = None) 
 
     A file that is damaged or belongs to another layout is made again.
     """
-    folder = cache_folder() / "votes" if cache is None else cache
-    path = folder / f"{group.data}-{group.voters}-{group.trial}-{LAYOUT}.npz"
+    path = votes_file(group, cache)
     found = _cached(path)
     if found is None:
         found = vote(group, *load(group.data, data))
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, _packed(found))
     return found
+
+
+def votes_file(group: Group, cache: Path | None = None) -> Path:
+    """Where the votes of a group are kept."""
+    folder = cache_folder() / "votes" if cache is None else cache
+    return folder / f"{group.data}-{group.voters}-{group.trial}-{LAYOUT}.npz"
 
 
 def _packed(votes: Votes) -> bytes:

@@ -142,7 +142,8 @@ def _what_was_run(results: Results) -> str:
     lines = [
         "## What was run\n",
         f"{len(done)} of {len(expected)} cells of the full plan ({TRIALS} trials, all figures); "
-        f"{hours:.1f} hours of processor time in all; the growing of the voters is not counted.\n",
+        f"{hours:.1f} hours of processor time in all; the growing of the voters is not counted."
+        f"{_wall_time(results)}\n",
         "| data | voters | cells done | of |",
         "|---|---|---:|---:|",
     ]
@@ -158,6 +159,19 @@ def _what_was_run(results: Results) -> str:
     else:
         lines.append("\nNothing is missing.")
     return "\n".join(lines) + "\n"
+
+
+def _wall_time(results: Results) -> str:
+    """How long the longest run from nothing took, if there was one."""
+    runs = [record for key, record in results.records.items() if key.startswith("run/")]
+    if not runs:
+        return ""
+    longest = max(runs, key=lambda record: int(record["cells"]))
+    minutes = longest["wall_seconds"] / 60
+    return (
+        f" A run of {longest['cells']} cells from nothing, voters included, took {minutes:.0f} minutes with "
+        f"{longest['jobs']} process{'es' * (longest['jobs'] > 1)} on a machine with other work to do."
+    )
 
 
 def _place(group: str) -> tuple[int, str]:

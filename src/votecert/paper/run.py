@@ -19,10 +19,13 @@ from joblib import Parallel, delayed
 from votecert.paper.cells import Cell, Group, Panel
 from votecert.paper.comparison import measure_panel
 from votecert.paper.measure import measure
-from votecert.paper.protocol import votes_of
+from votecert.paper.protocol import votes_file, votes_of
 from votecert.paper.results import Record, ResultFiles, read_results
 
 News = Callable[[str, float], None]
+
+RUNS = "runs.jsonl"
+"""The file that tells how long a run from nothing took."""
 
 GLANCE = 0.5
 """Seconds between two looks of a worker at whether its parent is alive."""
@@ -58,12 +61,13 @@ def run(
         Called with the key of every finished piece of work and the seconds it took. Voters of a group are
         pieces of work too: their keys end in "votes".
     """
-    count = 0
+    cells, count, from_nothing, began = list(cells), 0, True, time.perf_counter()
     with ResultFiles.open(folder) as files:
         for batch in _batches(missing(cells, folder)):
             # Forests are grown once for all cells of a group; otherwise every process would grow its own.
             groups = dict.fromkeys(cell.group for cell in batch if isinstance(cell, Cell))
-            for group, seconds in _parallel(jobs, _prepare, groups, data, cache):
+            for group, seconds, was_grown in _parallel(jobs, _prepare, groups, data, cache):
+                from_nothing &= was_grown
                 if news is not None:
                     news(f"{group.data}/{group.voters}/{group.trial}/votes", seconds)
             for cell, record in _parallel(jobs, _one, batch, data, cache):
@@ -71,6 +75,9 @@ def run(
                 count += 1
                 if news is not None:
                     news(cell.key, record["seconds"])
+        if from_nothing and 0 < count == len(cells):
+            wall = {"cells": count, "jobs": jobs, "wall_seconds": time.perf_counter() - began, "seconds": 0.0}
+            files.append(RUNS, {"cell": f"run/{count}/{jobs}"} | wall)
     return count
 
 
@@ -111,10 +118,11 @@ def end_with(owner: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _prepare(group: Group, data: Path | None, cache: Path | None) -> tuple[Group, float]:
-    began = time.perf_counter()
+def _prepare(group: Group, data: Path | None, cache: Path | None) -> tuple[Group, float, bool]:
+    """The votes of a group in the cache, the seconds it took, and whether its voters had to be grown."""
+    began, was_there = time.perf_counter(), votes_file(group, cache).exists()
     votes_of(group, data, cache)
-    return group, time.perf_counter() - began
+    return group, time.perf_counter() - began, not was_there
 
 
 def _one(cell: Cell | Panel, data: Path | None, cache: Path | None) -> tuple[Cell | Panel, Record]:

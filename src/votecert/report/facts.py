@@ -7,7 +7,15 @@ from typing import NamedTuple
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.text import amount, percent, sentence, share
-from votecert.certificate.words import counted_errors, errors_of_rows, together, who_votes
+from votecert.certificate.words import (
+    about_learning,
+    counted_errors,
+    errors_of_rows,
+    kinds_compared,
+    together,
+    who_votes,
+    worth_of_answers,
+)
 from votecert.rows.predictor import TIE_RULE
 
 ORIGINS = {
@@ -72,6 +80,10 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
         text = "Votes that these classes have before anybody voted, in percent of all voters' votes:"
         by_class = zip(vote.classes, certificate.offsets.tolist(), strict=True)
         facts.append(Fact("Offsets", text, tuple(f"{label}: {share(n)}" for label, n in by_class if n)))
+    if listed := worth_of_answers(certificate):
+        text = "What answers are worth, in percent of all voters' weight, of those with most weight:"
+        worth = (f"{voter} says {said}: {share(w)} for {label}" for voter, said, label, w in listed)
+        facts.append(Fact("Answers", text, tuple(worth)))
     if vote.fallback is not None:
         text = "Voters may abstain; a row on which nobody votes gets this class:"
         facts.append(Fact("Abstentions", text, (str(vote.classes[vote.fallback]),)))
@@ -95,6 +107,16 @@ def _classes(certificate: Certificate) -> Fact:
     if len(labels) > SHOWN_CLASSES:
         listed = f"; the first {SHOWN_CLASSES} in their order:"
     return Fact("Classes", f"{len(labels):,}, {source}{listed}", labels[:SHOWN_CLASSES])
+
+
+def learning_facts(certificate: Certificate) -> list[Fact]:
+    """How a learned vote was found."""
+    facts = [Fact("Learning", text) for text in about_learning(certificate)]
+    if kinds := kinds_compared(certificate):
+        text = "Kinds of votes that were fitted: cross-validated error, and share in the fitted vote."
+        listed = (f"{name}: {share(error)}, {share(part)}" for name, error, part in kinds)
+        facts.append(Fact("Kinds", text, tuple(listed)))
+    return facts
 
 
 def row_facts(certificate: Certificate) -> list[Fact]:

@@ -84,6 +84,7 @@ def _facts(certificate: Certificate) -> str:
         *facts.headline_facts(certificate),
         facts.Fact("Limit for a vote fixed in advance", limit),
         *facts.predictor_facts(certificate),
+        *facts.learning_facts(certificate),
         facts.Fact("Chance of a false statement", f"at most {chance(certificate.delta)}"),
         *(facts.Fact(f"Spent on {name}", share(spent)) for name, spent in certificate.ledger.items()),
     ]

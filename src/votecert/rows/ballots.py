@@ -155,6 +155,11 @@ class Ballots(PatternVotes):
             notes=self.notes,
         )
 
+    @property
+    def drawn_split(self) -> float | None:
+        """The share of a fitting part that was drawn when the rows were read, and cannot be changed."""
+        return None if self.drawn is None else self.drawn.split
+
     def can_split(self, split: float, seed: int) -> bool:
         """Whether :meth:`part` knows which rows are which; refuses another part than the one counted."""
         if self.drawn is not None:

@@ -154,13 +154,13 @@ def _problems(named: _Named) -> Iterator[str]:
         what = named.column(place)
         if _share_of_fractions(rows, place) > 0.5:
             yield (
-                f"{what.capitalize()} holds numbers such as {_a_fraction(rows, place)!r}: if these are "
+                f"{_capital(what)} holds numbers such as {_a_fraction(rows, place)!r}: if these are "
                 "probabilities or scores, they are no votes. Give them to certify(scores=...), or turn them "
                 f"into labels first. If it is no voter: {named.left_out(place)}"
             )
         if most > max(FEW, n / 2):
             yield (
-                f"{what[0].upper()}{what[1:]} has {most} different values in {n} rows, as numbers of items "
+                f"{_capital(what)} has {most} different values in {n} rows, as numbers of items "
                 f"or texts have: it is no voter. {named.left_out(place)}"
             )
         yield (
@@ -178,7 +178,7 @@ def _problems(named: _Named) -> Iterator[str]:
                 code = int(rows.codes[:, place].min())
                 label = classes[code].item()
                 yield (
-                    f"{named.column(place)[0].upper()}{named.column(place)[1:]} never says a label that is "
+                    f"{_capital(named.column(place))} never says a label that is "
                     f"true of any row (it says {label!r}): it is no voter. {named.left_out(place)} If "
                     f"{label!r} means that nothing is said: abstain={str(label)!r}."
                 )
@@ -218,10 +218,11 @@ def _is_fraction(text: str) -> bool:
 
 def _notes(named: _Named) -> Iterator[str]:
     rows = named.rows
-    for place in np.flatnonzero((named.head == rows.labels[:256, None]).all(axis=0)).tolist():
-        if rows.n_rows > FEW and np.array_equal(rows.codes[:, place], rows.labels):
-            what = named.column(place)
-            yield f"{what[0].upper()}{what[1:]} is right on every row. Is it a copy of the true labels?"
+    right = np.flatnonzero((named.head == rows.labels[:256, None]).all(axis=0)).tolist()
+    right = [place for place in right if np.array_equal(rows.codes[:, place], rows.labels)]
+    if right and rows.n_rows > FEW:
+        asked = "is right on every row. Is it a copy" if len(right) == 1 else "are right on every row. Copies"
+        yield f"{_capital(_listed([_quoted(named, place) for place in right]))} {asked} of the true labels?"
     absent = rows.classes[~named.is_true].tolist()
     if absent and not rows.classes_declared:
         yield (
@@ -229,10 +230,10 @@ def _notes(named: _Named) -> Iterator[str]:
             "but never true on these rows. If that means 'no vote', declare it with abstain=; if a column is "
             "no voter, leave it out with ignore=."
         )
-    if same := list(_equal_voters(named)):
+    if same := [pair for pair in _equal_voters(named) if pair[0] not in right]:
         pairs = " and ".join(_quoted(named, place) for place in same[0])
         more = f"; {len(same)} pairs in all" if len(same) > 1 else ""
-        yield f"{pairs} vote the same on every row{more}. Are they two voters?"
+        yield f"{_capital(pairs)} vote the same on every row{more}. Are they two voters?"
     if rows.n_rows < rows.n_voters:
         yield (
             f"There are fewer rows ({rows.n_rows}) than voters ({rows.n_voters}). Is the table turned on its "
@@ -295,6 +296,10 @@ def _repetitions(rows: Ballots) -> Iterator[str]:
             f"{together} rows have the same votes as the row before; chance explains {by_chance:.0f}. Are "
             "they about the same items? Rows of one item are not independent."
         )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _listed(names: Sequence[str]) -> str:

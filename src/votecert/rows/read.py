@@ -47,12 +47,14 @@ def read_rows(
     can_abstain: bool | None,
     learning: Mapping[str, Any] | None = None,
     validate: bool = True,
+    voters: Sequence[str] | None = None,
 ) -> Rows:
     """Ballots from votes, in memory or in blocks, or Scores from class scores.
 
     Of the options for learning, ``split`` and ``random_state`` are needed for rows that come in blocks: once
     counted they are gone, so their fitting part has to be counted on the way. Unless ``validate`` is false,
-    what is no table of votes is refused; rows that were encoded before were checked then.
+    what is no table of votes is refused, by the names of ``voters`` or columns; rows that were encoded before
+    were checked then.
     """
     if isinstance(votes, VoteTable):
         votes = votes.ballots
@@ -73,7 +75,7 @@ def read_rows(
         split, seed = (learning or {}).get("split"), (learning or {}).get("random_state")
         split, seed = SPLIT if split is None else split, 0 if seed is None else seed
         found = read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
-        return _checked(found, votes) if validate else found
+        return _checked(found, voters or column_names(votes)) if validate else found
     if hasattr(type(votes), "predict"):  # a table may have a column of that name
         raise TypeError(
             f"votes is a {type(votes).__name__}. Ask its members first: collect_votes(model, X), with rows X "
@@ -89,13 +91,12 @@ def read_rows(
         return Scores.from_scores(scores, y, classes=classes)
     refuse_other_index(votes, y)
     found = Ballots.from_votes(votes, y, classes=classes, can_abstain=can_abstain)
-    return _checked(found, votes) if validate else found
+    return _checked(found, voters or column_names(votes)) if validate else found
 
 
-def _checked(rows: Ballots, votes: Any) -> Ballots:
+def _checked(rows: Ballots, names: Sequence[str] | None) -> Ballots:
     if type(rows) is not Ballots:  # on disk: they are too many to look at
         return rows
-    names = column_names(votes)
     rows = checked(rows, names if names is not None and len(names) == rows.n_voters else None)
     warn_of(rows.notes, stacklevel=4)
     return rows

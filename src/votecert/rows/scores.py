@@ -56,6 +56,7 @@ class Scores:
     classes_declared: bool = True
     can_abstain = False
     abstention_declared = True  # there is no way to abstain
+    drawn_split = None
     notes = ()
 
     @classmethod

@@ -6,6 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from votecert._types import BoolArray
+
 
 def column_names(table: Any) -> tuple[str, ...] | None:
     """Names of the columns as text; None for what is no table.
@@ -72,6 +76,35 @@ def places_of(voters: Sequence[str], columns: Sequence[str], what: str = "column
             f"{what}s in the order of the voters."
         )
     return [place[name] for name in voters]
+
+
+def n_rows_of(rows: Any) -> int:
+    """Number of rows of an array, a table or a list."""
+    shape = getattr(rows, "shape", None)
+    return int(shape[0]) if shape else len(rows)
+
+
+def take_rows(table: Any, rows: BoolArray) -> Any:
+    """The rows of a table, an array or a list where the mask is true."""
+    if hasattr(table, "iloc"):
+        return table.iloc[np.flatnonzero(rows)]
+    if hasattr(table, "filter"):  # polars, pyarrow
+        return table.filter(rows.tolist())
+    return np.asarray(table, dtype=None if hasattr(table, "dtype") else object)[rows]
+
+
+def is_missing(column: Any) -> BoolArray:
+    """Which entries of a column are missing: None, NaN, pandas.NA or masked.
+
+    Examples
+    --------
+    >>> is_missing(["ham", None, float("nan")]).tolist()
+    [False, True, True]
+    """
+    listed = column.to_list() if hasattr(column, "to_list") else column
+    values = np.ma.asarray(listed, dtype=object) if np.ma.isMaskedArray(listed) else np.array(listed, object)
+    missing = [value is None or type(value).__name__ == "NAType" or value != value for value in values]
+    return np.array(missing, dtype=bool) | np.ma.getmaskarray(values)
 
 
 def refuse_other_index(votes: Any, y: Any) -> None:

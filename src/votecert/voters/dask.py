@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from votecert.rows.blocks.counting import n_rows_of
 from votecert.rows.blocks.dask import current_client, is_array
+from votecert.rows.tables import n_rows_of
 from votecert.voters.panels import Panel
 
 Ask = Callable[[Any, Any], npt.NDArray[Any]]

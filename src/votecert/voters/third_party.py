@@ -6,13 +6,17 @@ Where the members of such a model vote in no way of their own there is nothing t
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit, softmax
 
 from votecert.voters.members import Codes, Floats, Labels, SingleVoter, encoded_voter, labelled_voter
+
+Floats32 = NDArray[np.float32]  # as XGBoost counts
 
 BOOSTING = ("xgboost", "lightgbm", "catboost")
 """Libraries whose trees give numbers to add, and no votes."""
@@ -41,27 +45,37 @@ class XGBTrees:
     """
 
     estimator: Any
-    base: Floats
-    outputs: tuple[Floats, ...]
+    base: Floats32
+    outputs: tuple[Floats32, ...]
 
     @property
     def n_voters(self) -> int:
         return len(self.outputs) // len(self.base)
 
-    def margins(self, X: Any) -> Floats:
-        """What each voter adds up for each class, (rows, voters, classes); of two, the first has zero."""
-        leaves = np.asarray(self.estimator.apply(X), dtype=np.intp).reshape(-1, len(self.outputs))
-        told = np.stack([output[leaf] for output, leaf in zip(self.outputs, leaves.T, strict=True)])
-        told = told.reshape(len(self.base), self.n_voters, len(leaves)).transpose(2, 1, 0)
-        margins = self.base + self.n_voters * told
-        return np.pad(margins, ((0, 0), (0, 0), (1, 0))) if len(self.base) == 1 else margins
+    def margins(self, X: Any) -> Iterator[Floats32]:
+        """What voters add up for each class in turn, (voters, rows); of two classes the first has zero."""
+        leaves = (
+            np.asarray(self.estimator.apply(X)).reshape(-1, len(self.outputs)).T.astype(np.int32, order="C")
+        )
+        if len(self.base) == 1:
+            yield np.zeros((self.n_voters, leaves.shape[1]), dtype=np.float32)
+        for k, base in enumerate(self.base):
+            own = slice(k * self.n_voters, (k + 1) * self.n_voters)
+            told = [output.take(leaf) for output, leaf in zip(self.outputs[own], leaves[own], strict=True)]
+            yield base + np.float32(self.n_voters) * np.stack(told)
 
     def votes(self, X: Any) -> Codes:
-        winners: Codes = np.argmax(self.margins(X), axis=2).astype(np.uint32)
-        return winners
+        margins = self.margins(X)
+        most = next(margins)
+        winners = np.zeros(most.shape, dtype=np.uint32)
+        for k, margin in enumerate(margins, start=1):
+            winners[margin > most] = k
+            np.maximum(most, margin, out=most)
+        return winners.T
 
     def scores(self, X: Any) -> Floats:
-        return np.asarray(softmax(self.margins(X), axis=2))
+        each = np.stack(list(self.margins(X)), axis=2).transpose(1, 0, 2)
+        return np.asarray(softmax(each.astype(np.float64), axis=2))
 
 
 def members_of(model: Any, name: str, classes: Labels) -> tuple[SingleVoter | XGBTrees, ...] | None:
@@ -96,9 +110,9 @@ def _xgboost_forest(model: Any) -> tuple[XGBTrees] | None:
     if rounds != 1 or not np.array_equal(np.unique(class_of_tree), np.arange(n_outputs)):
         return None  # boosted rounds of forests, or trees with one output for every class
     score = np.array(json.loads(learner["learner_model_param"]["base_score"]), dtype=np.float64)
-    base = np.broadcast_to(logit(score) if n_outputs == 1 else score, n_outputs)
+    base = np.broadcast_to(logit(score) if n_outputs == 1 else score, n_outputs).astype(np.float32)
     by_class = [trees[k]["split_conditions"] for k in np.argsort(class_of_tree, kind="stable")]
-    return (XGBTrees(model, base, tuple(np.array(tree, dtype=np.float64) for tree in by_class)),)
+    return (XGBTrees(model, base, tuple(np.array(tree, dtype=np.float32) for tree in by_class)),)
 
 
 def _lightgbm_forest(model: Any, name: str, classes: Labels) -> tuple[SingleVoter, ...] | None:

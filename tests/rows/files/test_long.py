@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import votecert as vc
 from votecert.rows.checks import VoteWarning
+from votecert.rows.files import Layout, read_new_votes, read_votes
 from votecert.rows.files import open as opening
-from votecert.rows.files import read_votes
 
 LONG = {"item": "item", "judge": "who", "vote": "says", "label": "gold"}
 JUDGES = ["ann", "bob", "cal"]
@@ -275,7 +275,7 @@ def test_rows_without_a_label_are_kept_apart():
         assert found.votes.tolist() == [row for place, row in enumerate(SAID.tolist()) if place != 4]
         assert found.unlabelled.tolist() == [SAID[4].tolist()]
         assert found.unlabelled_items.tolist() == ["q4"]
-        assert found.notes == ("1 of 120 rows has no true label: nothing is certified on them.",)
+        assert found.notes[0].startswith("1 of 120 rows has no true label: nothing is certified on them")
         assert vc.certify(found).notes == found.notes
 
 
@@ -296,6 +296,23 @@ def test_one_line_with_a_label_is_enough():
 def test_contradictions(change, message):
     with pytest.raises(ValueError, match=message):
         read(LONG_CSV + change.format(TRUTH[0]) + "\n", **LONG)
+
+
+def test_contradictions_in_other_blocks(monkeypatch):
+    """What was said first is remembered from block to block."""
+    monkeypatch.setattr("votecert.rows.files.delimited.BLOCK_BYTES", 100)
+    end = "\nq0,ann," + {"no": "yes", "yes": "no"}[SAID[0, 0]] + f",{TRUTH[0]}\n"
+    with pytest.raises(ValueError, match="two different votes"):
+        read(LONG_CSV.rstrip() + end, **LONG)
+    with pytest.raises(ValueError, match="two different true labels"):
+        read(LONG_CSV + "q0,dan,no,other\n", **LONG)
+
+
+def test_few_lines_that_make_a_huge_table_are_refused(monkeypatch):
+    monkeypatch.setattr("votecert.rows.files.long.LARGEST_UNPACKED", 10_000_000)
+    text = "item,who,says,gold\n" + "".join(f"{i},w{i},{i % 2},{i % 2}\n" for i in range(5000))
+    with pytest.raises(ValueError, match=r"5000 items x 5000 judges, 25000000 bytes.*right one"):
+        read(text, **LONG)
 
 
 def test_saying_the_same_twice_is_no_contradiction():
@@ -350,6 +367,25 @@ def test_any_long_text_is_read_as_python_reads_it(votes, random):
     assert found.items.tolist() == list(dict.fromkeys(item.strip() for item, _, _ in lines))
     for item, row in zip(found.items, found.votes, strict=True):
         assert row.tolist() == [known.get((item, judge)) for judge in found.voters]
+
+
+def test_fields_that_are_no_voters():
+    rows = [{"id": 1, "text": "t", "more": {"x": 1}, "a": "no", "y": "no"}, {"id": 2, "a": "yes", "y": "yes"}]
+    found = read_votes(rows, label="y", ignore="id,text,more")
+    assert found.voters == ("a",)
+    new = read_new_votes(rows, ["no", "yes"], Layout(voters=("a",), n_voters=1))  # by name: no need to say it
+    assert new.codes.tolist() == [[0], [1]]
+    with pytest.raises(ValueError, match="there are 3 judges for 2 voters without names"):
+        read_new_votes(TRIPLES, ["no", "yes"], Layout(item="item", judge="who", vote="says", n_voters=2))
+
+
+def test_judges_of_a_certificate_who_are_not_there():
+    options = {"item": "item", "judge": "who", "vote": "says", "voters": ("bob", "eve")}
+    new = read_new_votes(TRIPLES, ["no", "yes"], Layout(**options))
+    assert (new.codes[:, 1] == 2).all()
+    assert new.notes == ("eve cast no vote here.",)
+    with pytest.raises(ValueError, match="none of the voters is there; the judges are ann, bob, cal"):
+        read_new_votes(TRIPLES, ["no", "yes"], Layout(**options | {"voters": ("eve",)}))
 
 
 def test_groups_of_items():

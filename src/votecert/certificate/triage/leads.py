@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +12,10 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from votecert._types import Indices, IntArray
+from votecert.certificate.record import as_tuple
 from votecert.certificate.triage.rules import Counts, fewest_rows
 from votecert.learning.budget import Budget
-from votecert.learning.fitted_list import fit_members
+from votecert.learning.fitted_vote import fit_vote as learned_vote
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.predictor import WeightedVote
 from votecert.rows.read import Rows
@@ -155,7 +156,7 @@ class Ready:
 
 def scale_of(vote: WeightedVote) -> int:
     """All votes there are: leads are told as shares of these."""
-    return max(1, sum(vote.votes) + sum(vote.offsets))
+    return max(1, int(vote.numbers.reshape(len(vote.votes), -1).max(axis=1).sum()) + sum(vote.offsets))
 
 
 def declared_cuts(
@@ -208,12 +209,20 @@ def candidate_votes(
 ) -> list[WeightedVote]:
     """Votes that fitting rows and declarations alone decide, the plain vote among them."""
     with threadpool_limits(limits=1, user_api="blas"):
-        members = fit_members(
-            fitting, Budget(), classes_declared=classes_declared, abstention_declared=abstention_declared
+        found = learned_vote(
+            fitting,
+            Budget(),
+            n_outputs=fitting.n_outputs,
+            classes_declared=classes_declared,
+            abstention_declared=abstention_declared,
+            fallback=fallback,
         )
-    d, c = fitting.n_voters, fitting.n_classes
-    listed = [np.repeat([1, 0], [d, c]), *members.values()]
-    return [vote_of(fitting, votes[:d], fallback, votes[d:].tolist()) for votes in listed]
+    listed = [vote_of(fitting, np.ones(fitting.n_voters, dtype=np.int64), fallback)]
+    if found is not None:
+        table = None if found.table is None else as_tuple(found.table.tolist())
+        fitted = vote_of(fitting, found.votes, fallback, found.offsets.tolist())
+        listed.append(replace(fitted, table=table))
+    return listed
 
 
 def fitted_cuts(

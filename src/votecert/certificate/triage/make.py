@@ -39,12 +39,13 @@ def triage(
     voters: Iterable[str] | None = None,
     split: float = SPLIT,
     random_state: int = SEED,
+    validate: bool = True,
 ) -> Triage:
     """Find what a vote may decide alone: it answers where its winner leads clearly, and hands over the rest.
 
     Parameters
     ----------
-    votes, y, delta, classes, can_abstain, fallback, scores, voters
+    votes, y, delta, classes, can_abstain, fallback, scores, voters, validate
         As for :func:`votecert.certify`. A row on which nobody votes is handed over, unless there is a
         fallback.
     max_risk : float, default=0.05
@@ -91,7 +92,9 @@ def triage(
     check_delta(delta)
     if not 0 < max_risk < 1:
         raise ValueError(f"max_risk must be between 0 and 1, both excluded, not {max_risk!r}.")
-    rows = read_rows(votes, y, scores, classes, can_abstain, {"split": split, "random_state": random_state})
+    drawn = {"split": split, "random_state": random_state}
+    voters = None if voters is None else tuple(voters)
+    rows = read_rows(votes, y, scores, classes, can_abstain, drawn, validate, voters)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     if origin == "given":

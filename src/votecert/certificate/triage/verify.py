@@ -80,7 +80,7 @@ def rows_of(triage: VoteRecord, votes: Any, y: Any) -> Rows:
     classes, soft = list(triage.classes), triage.kind == "soft"
     abstain = None if soft else triage.n_outputs > len(classes)
     drawn = {"split": triage.split, "random_state": triage.seed}
-    return read_rows(None if soft else votes, y, votes if soft else None, classes, abstain, drawn)
+    return read_rows(None if soft else votes, y, votes if soft else None, classes, abstain, drawn, False)
 
 
 def _recount(triage: Triage, rows: Rows) -> tuple[list[str], list[str]]:

@@ -20,6 +20,7 @@ from votecert._types import AnyArray, BoolArray, Codes, Indices, IntArray, Label
 from votecert.rows.labels import encode, label_array
 from votecert.rows.patterns import bits_for, pack_rows, row_blocks, unique_words, unpack_rows
 from votecert.rows.split import in_fitting_part
+from votecert.rows.tables import n_rows_of
 
 
 @dataclass(frozen=True)
@@ -250,9 +251,3 @@ def join_counts(parts: Sequence[PatternCounts]) -> PatternCounts:
         for values in ([part.counts for part in parts], [part.fitting for part in parts])
     ]
     return PatternCounts(layout, words.take(first, axis=0), *totals)
-
-
-def n_rows_of(rows: Any) -> int:
-    """Number of rows of an array, a table or a list."""
-    shape = getattr(rows, "shape", None)
-    return int(shape[0]) if shape else len(rows)

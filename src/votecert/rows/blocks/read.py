@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.blocks.counting import Declaration, n_rows_of
+from votecert.rows.blocks.counting import Declaration
 from votecert.rows.blocks.dask import current_client, is_dask, tally_dask
 from votecert.rows.blocks.spill_folder import SpillFolder
 from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, n_bytes_of, tally_block
@@ -34,6 +34,7 @@ from votecert.rows.files.reader import pick
 from votecert.rows.files.table import Arrays, NumberedRows
 from votecert.rows.labels import declared_labels
 from votecert.rows.split import SPLIT
+from votecert.rows.tables import n_rows_of
 from votecert.rows.vocabulary import MISSING, Vocabulary
 
 Progress = Callable[[int], None]

@@ -243,6 +243,11 @@ class SpilledBallots(Ballots):
         """The patterns in order, as many at a time as the budget allows."""
         return map(self.source.read, self.source.starts())
 
+    @property
+    def drawn_split(self) -> float | None:
+        """The share of a fitting part that was drawn when the rows were read, if one was."""
+        return self.source.declared.split or None
+
     def can_split(self, split: float, seed: int) -> bool:
         """Whether a fitting part was counted; refuses another one than that."""
         declared = self.source.declared

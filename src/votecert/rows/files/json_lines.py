@@ -145,14 +145,17 @@ def _votes_of(layout: Layout) -> Callable[[Record, int], Iterable[Vote]]:
         item = number if layout.item is None else look_up(record, layout.item)
         return item, look_up(record, label), look_up(record, layout.group)
 
-    left_out = {str(name) for name in layout.ignore} | {
+    left_out = {name for given in layout.ignore for name in (str(given), *str(given).split(","))} | {
         str(field).partition(".")[0] for field in (label, layout.group, layout.item) if field is not None
     }
+    wanted = None if layout.voters is None else set(layout.voters)
 
     def flat(record: Record, number: int) -> Iterator[Vote]:
         item, truth, group = about(record, number)
         left = [(name, value) for name, value in record.items() if name not in left_out]
         for name, value in left:
+            if wanted is not None and name not in wanted:
+                continue
             if isinstance(value, list | dict):
                 raise ValueError(
                     f"the field {name!r} is nested, and a vote is a single label. If it holds the votes, say "

@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from votecert._types import AnyArray, IntArray
-from votecert.rows.files.arrays import memory_limit
+from votecert.rows.files.arrays import LARGEST_UNPACKED, memory_limit
 from votecert.rows.files.columns import Layout, find_column, listed
 from votecert.rows.files.table import Rows, Table, names_of, numbers_of
 from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary
+
+SPARSEST = 2000
+"""Large tables in which each vote stands for more than so many cells are refused: they may be bombs."""
 
 
 class LongVotes:
@@ -108,9 +111,12 @@ class LongVotes:
             raise ValueError(f"none of the voters is there; the judges are {listed(names)}.")
         absent = [name for name in voters if name not in set(names)]
         notes = [f"{listed(absent)} cast no vote here."] if absent else []
-        if n_items * len(voters) > memory_limit():
+        cells = n_items * len(voters)
+        if cells > min(memory_limit(), max(LARGEST_UNPACKED, SPARSEST * self.n_lines)):
             raise ValueError(
-                f"{n_items} items x {len(voters)} judges take more than half of this machine's memory."
+                f"{self.n_lines} lines make {n_items} items x {len(voters)} judges, {cells} bytes: "
+                "more than half of this machine's memory or next to nothing blown up to a lot. Is the column "
+                "of judges the right one?"
             )
         place = {name: position for position, name in enumerate(voters)}
         numbers = self._scattered(np.array([place.get(name, -1) for name in ["", *names]]), len(voters))

@@ -212,10 +212,8 @@ def _labelled(rows: Rows, notes: list[str]) -> tuple[AnyArray, list[str]]:
     if n_unknown := int((~known).sum()):
         numbers[~known] = numbers[known][0]
         has = "has" if n_unknown == 1 else "have"
-        notes = [
-            *notes,
-            f"{n_unknown} of {len(known)} rows {has} no true label: nothing is certified on them.",
-        ]
+        why = "nothing is certified on them, and the others must be a random sample."
+        notes = [*notes, f"{n_unknown} of {len(known)} rows {has} no true label: {why}"]
     if rows.items is not None and (n_items := len(set(rows.items[known].tolist()))) < known.sum():
         note = f"{int(known.sum())} rows are about {n_items} items. Rows of one item are not independent."
         notes = [*notes, note]

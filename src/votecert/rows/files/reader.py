@@ -54,7 +54,7 @@ class Reader:
             with open_table(source, **self._options) as (table, name):
                 yield self._typed(self._rows_of(table, name)), name
         else:
-            name = f"{several[0][0]} and {len(several) - 1} more"
+            name = listed([judge for judge, _ in several])
             with naming(name):
                 yield self._typed(self._joined(several)), name
 
@@ -80,7 +80,7 @@ class Reader:
         votes = LongVotes(self._vocabulary)
         votes.read(table, layout, name)
         is_flat = not (self._layout.is_long or self._layout.votes)
-        return votes.wide(self._layout.voters, in_order=is_flat)
+        return self._wide(votes, in_order=is_flat)
 
     def _joined(self, several: Sequence[tuple[str, Any]]) -> Rows:
         """Several long tables as one; without a column for the judge, each is that of one judge."""
@@ -100,7 +100,14 @@ class Reader:
                         table, one = table.long(one, name), as_long(one)
                 self._has_text |= not table.typed
                 votes.read(table, one, name, None if layout.judge is not None else judge)
-        return votes.wide(layout.voters)
+        return self._wide(votes)
+
+    def _wide(self, votes: LongVotes, in_order: bool = False) -> Rows:
+        rows = votes.wide(self._layout.voters, in_order)
+        n_judges = len(rows.voters or ())
+        if self._layout.n_voters not in (None, n_judges):
+            raise ValueError(f"there are {n_judges} judges for {self._layout.n_voters} voters without names.")
+        return rows
 
     def _of_arrays(self, table: Arrays, columns: Columns) -> Rows:
         votes: Any = table.columns(columns.voters)
