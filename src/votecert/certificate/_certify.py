@@ -161,8 +161,8 @@ def certify(
         theta, origin, options = np.ones(1), "fixed", {}  # a single voter leaves nothing to learn
     if costs is not None or clusters is not None or largest_cluster is not None:
         _refuse_with_losses(bound=bound, groups=groups, prior=prior, sequential=sequential or None)
-        losses = Losses(costs, clusters, largest_cluster)
-        return certify_losses(rows, theta, origin, losses, delta, fallback, names, options)
+        asked = Losses(costs, clusters, largest_cluster)
+        return certify_losses(rows, theta, origin, asked, delta, fallback, names, options)
     if sequential:
         bound = _sequential(bound, origin)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
@@ -183,8 +183,7 @@ def certify(
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
-        labels = y if y is not None else _labels(rows)
-        groupings = read_groupings(groups, labels, rows, methods[0])
+        groupings = read_groupings(groups, y if y is not None else _labels(rows), rows, methods[0])
         return maker.make_groups(methods[0], found_by[0], delta, groupings)
     share = delta / len(methods)
     made = [maker.make(method, how, share) for method, how in zip(methods, found_by, strict=True)]
