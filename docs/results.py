@@ -24,6 +24,7 @@ COMMANDS = {
     "generated": ["benchmarks/tightness.py"],
     "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER"],
     "times": ["benchmarks/tightness.py", "--times"],
+    "alternatives": ["benchmarks/alternatives.py"],
     "monitoring": ["benchmarks/monitoring.py", "alarms"],
     "stopping": ["benchmarks/monitoring.py", "plans"],
     "end_to_end": ["benchmarks/end_to_end.py", "10"],

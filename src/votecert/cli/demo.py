@@ -21,7 +21,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.vote_table import VoteTable
 
 NOTES = {
-    "occam": "the certificate's bound, without its list of fitted votes",
+    "occam": "the certificate's bound, without its fitted vote",
     "test-set": "the limit, had this vote been fixed in advance",
 }
 """What to say on some lines of the comparison."""

@@ -146,7 +146,8 @@ class LearningOptions:
         Seed of the split and of random starts, 0 by default. Choose it once: trying seeds voids the
         guarantee.
     split : F
-        Share of the rows spent on fitting a short list of weighted votes, 0.25 by default; 0: none.
+        Share of the rows spent on fitting a vote that the others certify; by default it depends on how many
+        rows and voters there are. 0: none.
     time_budget : SECONDS
         Stop learning after so many seconds.
     """

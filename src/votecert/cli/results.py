@@ -23,6 +23,9 @@ STDOUT = "-"
 SHOWN_VOTERS = 12
 """Up to so many voters are listed with their weights."""
 
+SHOWN_ANSWERS = 24
+"""So many answers are listed with what they are worth."""
+
 COUNTABLE_VOTES = 1000
 """Up to so many votes in all, whole numbers say more than percentages."""
 
@@ -100,14 +103,17 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
 
 
 def show_answers(certificate: vc.Certificate) -> None:
-    """What each answer is worth, of the voters with most weight, if a vote is not worth the same always."""
+    """What each answer is worth, if that differs and is not too long a list."""
     from votecert.certificate.words import worth_of_answers
 
-    if listed := worth_of_answers(certificate):
+    listed = worth_of_answers(certificate) if certificate.terms.n_voters <= SHOWN_VOTERS else []
+    if listed:
         shown = table("voter", "says", "counts for", "percent", numbers=("percent",))
-        for voter, answer, label, share in listed:
+        for voter, answer, label, share in listed[:SHOWN_ANSWERS]:
             shown.add_row(plain(voter), plain(answer), plain(label), f"{100 * share:.1f}")
         data().print(shown)
+    if len(listed) > SHOWN_ANSWERS:
+        data().print(f"... and {len(listed) - SHOWN_ANSWERS} more, which a report (--html) lists")
 
 
 def _weights_in_words(certificate: vc.Certificate) -> str:
