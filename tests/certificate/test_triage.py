@@ -374,6 +374,15 @@ def test_edited_results_are_refused_with_and_without_a_new_digest(results, field
             assert not verdict, (field, found.origin)
 
 
+def test_words_of_another_version_are_on_trust(results):
+    content = json.loads(results[0].to_json())
+    content |= {"votecert_version": "0", "statement": "It never errs."}
+    content["digest"] = digest(content)
+    checked = vc.Triage.from_json(json.dumps(content)).verify()
+    assert checked
+    assert any("another version" in line for line in checked.on_trust)
+
+
 def test_rows_tell_forged_counts_and_votes(results):
     votes, y = panel(np.random.default_rng(14), 500)
     fixed, learned = results
