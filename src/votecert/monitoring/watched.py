@@ -254,14 +254,14 @@ def by_answer(certificate: Certificate) -> bool:
 
 def _listed(labels: Any) -> list[Any]:
     """Labels of any kind as a list."""
-    if hasattr(labels, "to_numpy"):
-        labels = labels.to_numpy()
+    labels = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
     return list(labels.tolist() if isinstance(labels, np.ndarray) else labels)
 
 
-def _column(labels: Any) -> list[list[Any]]:
+def _column(labels: Any) -> Any:
     """Labels as a table of one column."""
-    return [[label] for label in _listed(labels)]
+    labels = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
+    return labels.reshape(-1, 1) if isinstance(labels, np.ndarray) else [[label] for label in labels]
 
 
 def _is_missing(label: Any) -> bool:
