@@ -225,13 +225,13 @@ def task(name: str, content: bytes, folder: Path, sound: Files, rng: Random) -> 
     if rng.random() < 0.2:
         (folder / "c.json").write_bytes(sound["certificate-occam.json"])
         return command(["predict", "c.json", name, *layout(name)[2:], "--ignore", "3"])
-    label = layout(name)
+    label = layout(name) + (["--force"] if rng.random() < 0.5 else [])  # what is no table of votes
     if rng.random() < 0.2:
         (folder / "gold.csv").write_bytes(
             damage(b"i,y\n" + b"".join(b"q%d,1\n" % row for row in range(60)), rng)
         )
         label += ["--gold", "gold.csv", "--abstain", "-1"]
-    more = [["--weights", "uniform"], ["--weights", "uniform", "--group", label[-1] if label else "y"], []]
+    more = [["--weights", "uniform"], ["--weights", "uniform", "--group", [*layout(name), "", "y"][1]], []]
     return command(["certify", name, *label, *more[int(rng.choice([0, 0, 0, 1, 2]))]])
 
 

@@ -162,22 +162,31 @@ def gallery_page() -> tuple[str, dict[str, bytes]]:
     for script in sorted((ROOT / "examples").glob("*.py")):
         source = script.read_text(encoding="utf-8")
         title, _, text = (ast.get_docstring(ast.parse(source)) or script.stem).partition("\n")
-        code = source.split('"""', 2)[2].strip()
-        printed, picture = run_example(script)
-        parts.append(f"## {title.rstrip('.')}\n\n{text.strip()}\n")
-        if picture:
-            name = f"gallery/{script.stem}.png"
-            pictures[name] = picture
-            parts.append(f"![{title.rstrip('.')}]({name}){{.example}}\n")
+        code, shown = source.split('"""', 2)[2].strip(), []
+        for paper, style in PAPERS.items():
+            printed, picture = run_example(script, style)
+            if picture:
+                name = f"gallery/{script.stem}-{paper}.png"
+                pictures[name] = picture
+                shown.append(f"![{title.rstrip('.')}]({name}#only-{paper}){{.example}}")
+        parts.append(f"## {title.rstrip('.')}\n\n{text.strip()}\n\n{chr(10).join(shown)}\n")
         parts.append(f'```python title="examples/{script.name}"\n{code}\n```\n')
         if printed:
             parts.append(f"Output:\n\n```text\n{printed.rstrip()}\n```\n")
     return "\n".join(parts), pictures
 
 
-def run_example(script: Path) -> tuple[str, bytes | None]:
+PAPERS = {
+    "light": {},
+    "dark": ["dark_background", {"savefig.facecolor": "#1e2129", "axes.facecolor": "#1e2129"}],
+}
+"""Styles of pictures for the two looks of the site, and the colour of its dark pages."""
+
+
+def run_example(script: Path, style: Any) -> tuple[str, bytes | None]:
     """What a script prints and the picture it writes, in a folder of its own."""
     import matplotlib as mpl
+    from matplotlib import pyplot
 
     mpl.use("Agg")
     output = io.StringIO()
@@ -185,8 +194,10 @@ def run_example(script: Path) -> tuple[str, bytes | None]:
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),
         contextlib.redirect_stdout(output),
+        pyplot.style.context(style),
     ):
         runpy.run_path(str(script), run_name="__main__")
         written = list(Path(folder).glob("*.png"))
         picture = written[0].read_bytes() if written else None
+        pyplot.close("all")
     return output.getvalue(), picture

@@ -32,8 +32,8 @@ bars += [(f"truly {certificate.group}", certificate) for certificate in by_class
 names = [name for name, _ in bars]
 figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
 axes.barh(names, [certificate.risk for _, certificate in bars], color="teal", label="certificate")
-axes.barh(names, [certificate.empirical_risk for _, certificate in bars], color="black", height=0.3)
-axes.plot([], color="black", linewidth=4, label="error on the certifying rows")
+axes.barh(names, [certificate.empirical_risk for _, certificate in bars], color="tab:orange", height=0.3)
+axes.plot([], color="tab:orange", linewidth=4, label="error on the certifying rows")
 axes.invert_yaxis()
 axes.set(xlabel="error")
 axes.legend(loc="upper right")

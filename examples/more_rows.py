@@ -30,7 +30,7 @@ for size in sizes:
 
 figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
 axes.plot(sizes, certified, "o-", color="teal", label="certificate")
-axes.plot(sizes, actual, "s-", color="black", label="error on 200 000 new rows")
+axes.plot(sizes, actual, "s-", color="tab:orange", label="error on 200 000 new rows")
 axes.plot(sizes, empirical, ":", color="grey", label="error on the certifying rows")
 axes.set(xscale="log", xlabel="certifying rows", ylabel="error", ylim=(0, None))
 axes.legend()

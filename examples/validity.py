@@ -22,9 +22,9 @@ print(f"                      {np.mean(np.array(empirical) < 0.5):.1%} of the em
 
 figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 bins = np.linspace(0.2, 0.8, 37)
-axes.hist(empirical, bins, color="lightgrey", label="error on the certifying rows")
+axes.hist(empirical, bins, color="grey", label="error on the certifying rows")
 axes.hist(certified, bins, color="teal", alpha=0.8, label="certificate")
-axes.axvline(0.5, color="black", linestyle="--", linewidth=1, label="true error")
+axes.axvline(0.5, color="tab:orange", linestyle="--", linewidth=1, label="true error")
 axes.set(xlabel="error", ylabel="repetitions")
 axes.legend()
 figure.savefig("validity.png", dpi=110)

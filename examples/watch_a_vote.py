@@ -32,7 +32,7 @@ figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 6), sharex=True, layou
 vc.MonitorDisplay.from_monitor(monitor, ax=above)
 rows = [look.rows for look in monitor.history]
 below.plot(rows, [np.exp(look.streams[0].log_evidence) for look in monitor.history])
-below.axhline(1 / monitor.alpha, color="black", linestyle="--", label="alarm at 1/alpha")
+below.axhline(1 / monitor.alpha, color="tab:orange", linestyle="--", label="alarm at 1/alpha")
 below.set(yscale="log", ylim=(None, 1e6), xlabel="labelled rows since the certificate", ylabel="evidence")
 below.legend()
 above.set_xlabel("")

@@ -8,12 +8,14 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
+import votecert as vc
 from votecert import CertifiedVotingClassifier, DecisionStumps, certify, collect_scores, compare
 from votecert.display import BoundComparisonDisplay, CertificateCurveDisplay, MarginDisplay, WeightsDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
+from matplotlib.colors import to_rgb  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +73,25 @@ def test_every_display_draws_on_given_axes_or_makes_its_own(fitted):
         assert display.ax_ is ax
         figure.canvas.draw()
         pyplot.close("all")
+
+
+@pytest.mark.parametrize(("style", "paper"), [("default", 1.0), ("dark_background", 0.0)])
+def test_what_is_drawn_is_seen_on_light_and_dark_paper(fitted, style, paper):
+    votes, truth = problem()
+    monitor = vc.Monitor(certify(votes, truth, weights="uniform"))
+    monitor.update(votes, truth)
+    more = [
+        vc.TriageDisplay.from_triage(vc.triage(votes, truth, max_risk=0.3, weights="uniform")),
+        vc.DifferenceDisplay.from_difference(vc.difference(truth, votes[:, 0], votes[:, 1])),
+        vc.MonitorDisplay.from_monitor(monitor),
+    ]
+    with pyplot.style.context(style):
+        for display in [*displays(fitted), *more]:
+            ax = display.plot().ax_
+            colours = [line.get_color() for line in ax.lines] + [text.get_color() for text in ax.texts]
+            for colour in colours:
+                assert abs(np.mean(to_rgb(colour)) - paper) > 0.25, (type(display), colour)
+            pyplot.close("all")
 
 
 def test_every_constructor_can_draw_at_once(fitted):

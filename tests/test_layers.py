@@ -24,6 +24,8 @@ FLUENT = {
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
     ("votecert.certificate.triage.record", "votecert.certificate.triage.verify"),
     ("votecert.certificate.triage.record", "votecert.report.triage"),
+    ("votecert.certificate.losses.record", "votecert.certificate.losses.verify"),
+    ("votecert.certificate.losses.record", "votecert.report.losses"),
     ("votecert.monitoring.monitor", "votecert.monitoring.state"),
     ("votecert.monitoring.monitor", "votecert.report"),
     ("votecert.monitoring.monitor", "votecert.display.monitoring"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from votecert.certificate import compare as compare
     from votecert.certificate.difference import Difference as Difference
     from votecert.certificate.difference import difference as difference
+    from votecert.certificate.losses import LossCertificate as LossCertificate
     from votecert.certificate.out_of_bag import certify_oob as certify_oob
     from votecert.certificate.triage import Triage as Triage
     from votecert.certificate.triage import triage as triage

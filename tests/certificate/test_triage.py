@@ -182,7 +182,8 @@ def population(soft):
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("weights", ["uniform", "learn"])
 def test_targets_and_coverage_hold_as_often_as_promised(soft, weights):
-    rng, delta, draws, missed, answers = np.random.default_rng(6), 0.2, 25, 0, 0
+    rng, delta, missed, answers = np.random.default_rng(6), 0.2, 0, 0
+    draws = 10 if weights == "learn" else 25
     every, chance = population(soft)
     for _ in range(draws):
         rows, y = world(rng, 400, soft)

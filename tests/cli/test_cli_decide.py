@@ -116,3 +116,30 @@ def test_precision_on_the_command_line(invoke, votes):
     checked = invoke("verify", "groups.json", votes, *ROWS, "--group", "predicted")
     assert checked.exit_code == 0, checked.stderr
     assert "test-set, group bad" in checked.stdout
+
+
+def test_costs_and_clusters(invoke, votes, tmp_path):
+    (tmp_path / "costs.csv").write_text("truth,bad,good\nbad,0,10\ngood,1,0\n")
+    rows = ("--label", "human", "--ignore", "question")
+    done = invoke(
+        "certify", votes, *ROWS, "--costs", "costs.csv", "--json", "cost.json", "--html", "cost.html"
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "costs at most" in " ".join(done.stdout.split())
+    assert "What each answer costs" in (tmp_path / "cost.html").read_text()
+    assert invoke("verify", "cost.json", votes, *ROWS).exit_code == 0
+    assert invoke("report", "cost.json", "--markdown", "-").stdout.startswith("## Risk certificate")
+    assert invoke("predict", "cost.json", votes).stdout.startswith("prediction")
+    clustered = invoke(
+        "certify", votes, *rows, "--cluster", "region", "--weights", "uniform", "--json", "c.json"
+    )
+    assert clustered.exit_code == 0, clustered.stderr
+    assert "of a new cluster" in " ".join(clustered.stdout.split())
+    checked = invoke("verify", "c.json", votes, *rows, "--cluster", "region")
+    assert checked.exit_code == 0, checked.stderr
+    gate = invoke("certify", votes, *rows, "--cluster", "region", "--weights", "uniform", "--max-risk", "0.1")
+    assert gate.exit_code == 1
+    refused = invoke("certify", votes, *ROWS, "--costs", "costs.csv", "--group", "region")
+    assert refused.exit_code == 2
+    (tmp_path / "bad.csv").write_text("truth,bad,good\nbad,0,ten\ngood,1,0\n")
+    assert "must be numbers" in invoke("certify", votes, *ROWS, "--costs", "bad.csv").stderr

@@ -203,7 +203,7 @@ def test_notes_are_printed_stored_and_reported(invoke, tmp_path):
     (tmp_path / "v.csv").write_text(copied)
     done = invoke("certify", "v.csv", "--label", "gold", "--json", "c.json", "--html", "r.html")
     assert done.exit_code == 0, done.stderr
-    assert "Column 'copy' is right on every row" in done.stderr
+    assert "'copy' is right on every row. Is it a copy" in done.stderr
     assert "right on every row" in json.loads((tmp_path / "c.json").read_text())["notes"][0]
     assert "right on every row" in (tmp_path / "r.html").read_text()
     assert "right on every row" in invoke("report", "c.json", "--markdown", "-").stdout

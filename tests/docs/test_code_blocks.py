@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -101,6 +102,10 @@ FILES = {  # name, label column, labels, share of missing votes, another column
         ("today.csv", "truth", ("no", "yes"), 0.0, None),
         ("labelled.csv", "truth", ("no", "yes"), 0.0, "id"),
     ],
+    "llm-jury.md": [
+        ("answers.jsonl", "human", ("bad", "good"), 0.05, "id"),
+        ("today.jsonl", "human", ("bad", "good"), 0.05, "id"),
+    ],
     "cli.md": [
         ("votes.csv", "truth", ("ham", "spam"), 0.05, None),
         ("judges.csv", "human", ("bad", "good"), 0.05, "case"),
@@ -125,8 +130,18 @@ def write_votes(folder: Path, page: Path) -> None:
         columns = {voter: words[:, i] for i, voter in enumerate("abcde")} | {label: [classes[k] for k in y]}
         if another:
             columns = {another: [str(i) for i in range(400)]} | columns
-        lines = [",".join(row) for row in zip(*columns.values(), strict=True)]
-        (folder / name).write_text("\n".join([",".join(columns), *lines, ""]), encoding="utf-8")
+        if name.endswith(".jsonl"):
+            lines = [record(another, label, *row) for row in zip(*columns.values(), strict=True)]
+        else:
+            lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
+        (folder / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def record(item: str, label: str, name: str, *said: str) -> str:
+    """A line of JSON: an item with what each voter says, if anything, and the true label."""
+    *votes, truth = said
+    answers = [{"judge": voter, "verdict": vote} for voter, vote in zip("abcde", votes, strict=True) if vote]
+    return json.dumps({item: name, "answers": answers, label: truth})
 
 
 def lines(page: Path, *languages: str) -> list[str]:

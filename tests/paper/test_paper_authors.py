@@ -45,7 +45,7 @@ def recorded(folder, name="f2", objective="f2", **changes):
     )
     found = vc.learn(ballots, objective=objective, method=method)
     record = {"dataset": "haberman", "kind": "rf", "seed": 0, "classes": 2, "m_test": 100, "objective": name}
-    record |= {"epochs": 3, "stopped": "time_cap", "init_posterior": START, "gamma": 0.01}
+    record |= {"epochs": 3, "stopped": "time_cap", "init_posterior": START, "gamma": 0.01, "posterior": START}
     record |= {"bound": 9.0, "bound_f64": min(values)}
     record["test_error"] = vc.certify(test, weights=found.weights, bound="test-set").empirical_risk
     lines = [record | changes, record | {"objective": "uniform"}]
@@ -88,7 +88,8 @@ def test_without_draws_there_is_one_run(folder):
     text = (folder / "records.jsonl").read_text().replace('"init_posterior": null, ', "")
     (folder / "records.jsonl").write_text(text)
     ((words, means),) = compare(folder).rows
-    assert "our minimum is lower by" in words[-1]
+    assert "bound: theirs is higher by" in words[-1]
+    assert "at their weights)" in words[-1]
     assert means[1].count == 1
 
 

@@ -14,7 +14,7 @@ from votecert.paper.cells import PUBLISHED, TEXT, plan
 from votecert.paper.claims import judge
 from votecert.paper.errata import errata
 from votecert.paper.figures import draw_comparison
-from votecert.paper.report import write_report
+from votecert.paper.report import readme, write_report
 from votecert.paper.results import ResultFiles, read_results
 from votecert.paper.summary import Mean, Results
 from votecert.paper.tables import all_tables, margins_table
@@ -178,6 +178,17 @@ def test_report_is_complete_and_repeats(tmp_path):
     assert "nan" not in text.lower().replace("finance", "")
     (again, _) = draw_comparison(results(), tmp_path / "again")
     assert again.read_bytes() == (tmp_path / "out" / "figures" / "comparison.svg").read_bytes()
+
+
+def test_cells_of_an_earlier_version_are_named():
+    found = results()
+    for key in ("haberman/rf/0/fo", "haberman/rf/1/fo"):
+        found.records[key]["method"] = "adam"
+    found.records["haberman/rf/1/fo"]["start"] = "random"
+    assert "1 cells are from an earlier version" in readme(found, [], [])
+    assert "logarithm of alpha: FO (rf)." in readme(found, [], [])
+    found.records["haberman/rf/0/fo"]["start"] = "random"
+    assert "earlier version" not in readme(found, [], [])
 
 
 def test_report_without_results(tmp_path):

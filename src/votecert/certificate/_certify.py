@@ -13,6 +13,7 @@ from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Origin
 from votecert.bounds.test_set import TestSet
 from votecert.certificate.groups import read_groupings
+from votecert.certificate.losses import Losses, certify_losses
 from votecert.certificate.make import Maker, best_of, fallback_index
 from votecert.certificate.table import CertificateTable
 from votecert.learning import check_prior, find_learners, ignored, read_options, splitting
@@ -54,6 +55,9 @@ def certify(
     prior: npt.ArrayLike | None = None,
     search: Literal["default", "paper"] = "default",
     groups: Any = None,
+    costs: Any = None,
+    clusters: Any = None,
+    largest_cluster: int | None = None,
     sequential: bool = False,
     voters: Iterable[str] | None = None,
     validate: bool = True,
@@ -102,6 +106,16 @@ def certify(
     sequential : bool, default=False
         Whether one looks while the rows come in: certify all rows so far after each batch, and stop as
         soon as the risk is below the target. They all hold together. For a vote fixed in advance.
+    costs : (c, c) or (c, c + 1) numbers, optional
+        What each answer (a column) costs for each true class (a row), in the order of the classes, or a table
+        with their names; another column is for no answer. The result then limits the expected cost, and
+        learned votes are made cheap. For votes that are learned or fixed in advance.
+    clusters : (m,) labels, optional
+        Which rows belong together: to one patient, conversation or query. Then clusters are the independent
+        units, for fitting and certifying, and the error is that on a random row of a random new cluster.
+    largest_cluster : int, optional
+        The largest size that a cluster can have, declared: then rows count alike, however large their
+        clusters.
     voters : sequence of str, optional
         Names of the voters; taken from the columns of a table by default.
     validate : bool, default=True
@@ -117,7 +131,8 @@ def certify(
     Returns
     -------
     Certificate
-        Or, with ``groups``, a CertificateTable of one certificate a group. If learning was cut short, by its
+        Or, with ``groups``, a CertificateTable of one certificate a group, and with ``costs`` or ``clusters``
+        a :class:`LossCertificate`. If learning was cut short, by its
         budget or from the keyboard, ``details["interrupted"]`` is 1.
 
     See Also
@@ -144,6 +159,10 @@ def certify(
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
         theta, origin, options = np.ones(1), "fixed", {}  # a single voter leaves nothing to learn
+    if costs is not None or clusters is not None or largest_cluster is not None:
+        _refuse_with_losses(bound=bound, groups=groups, prior=prior, sequential=sequential or None)
+        asked = Losses(costs, clusters, largest_cluster)
+        return certify_losses(rows, theta, origin, asked, delta, fallback, names, options)
     if sequential:
         bound = _sequential(bound, origin)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
@@ -164,8 +183,7 @@ def certify(
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
-        labels = y if y is not None else _labels(rows)
-        groupings = read_groupings(groups, labels, rows, methods[0])
+        groupings = read_groupings(groups, y if y is not None else _labels(rows), rows, methods[0])
         return maker.make_groups(methods[0], found_by[0], delta, groupings)
     share = delta / len(methods)
     made = [maker.make(method, how, share) for method, how in zip(methods, found_by, strict=True)]
@@ -268,6 +286,12 @@ def compare(
         certificates.append(maker.write(method, here, share))
     certificates.sort(key=lambda certificate: (not certificate.is_guarantee, certificate.risk))
     return CertificateTable(tuple(certificates), "bound", skipped, simultaneous)
+
+
+def _refuse_with_losses(**others: Any) -> None:
+    """Options that costs and clusters have no use for."""
+    if said := [name for name, value in others.items() if value is not None]:
+        raise TypeError(f"{said[0]}= would be ignored here: leave it out with costs= or clusters=.")
 
 
 def _sequential(bound: str | Bound | None, origin: Origin) -> Bound:

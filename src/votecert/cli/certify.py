@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import Talk
 from votecert.cli.learning import learning
+from votecert.cli.losses import read_costs, show_losses
 from votecert.cli.results import check_outputs, comparison, gate, save_report, show
 from votecert.cli.rows import PREDICTED, read_rows, rows_of_group, vote_of
 
@@ -22,8 +24,11 @@ def certify(
     delta: opt.Delta = 0.05,
     learning_options: opt.LearningOptions,
     result_options: opt.ResultOptions,
+    costs: Annotated[Path | None, typer.Option(rich_help_panel=opt.VOTE)] = None,
+    cluster: Annotated[str | None, typer.Option(rich_help_panel=opt.VOTE)] = None,
+    largest_cluster: Annotated[int | None, typer.Option(min=1, rich_help_panel=opt.VOTE)] = None,
     sequential: Annotated[bool, typer.Option("--sequential", rich_help_panel=opt.VOTE)] = False,
-    max_risk: Annotated[float | None, typer.Option(min=0.0, max=1.0, rich_help_panel=opt.RESULT)] = None,
+    max_risk: Annotated[float | None, typer.Option(min=0.0, rich_help_panel=opt.RESULT)] = None,
     talk: Talk,
 ) -> None:
     """Bound the true error of a weighted majority vote.
@@ -33,10 +38,16 @@ def certify(
 
     Parameters
     ----------
+    costs : FILE
+        csv table of what each answer (column) costs for each true class (row): limit the expected cost.
+    cluster : COLUMN
+        Which rows belong together, to one conversation or patient: clusters are then what is counted.
+    largest_cluster : N
+        No cluster has more rows: then rows count alike, however large their clusters.
     sequential
         You look while rows come in, and stop when the number is small enough. For a vote fixed in advance.
     max_risk : R
-        Exit with code 1 if the certified risk is above R.
+        Exit with code 1 if the certified risk, or cost, is above R.
 
     Examples
     --------
@@ -45,6 +56,22 @@ def certify(
     """
     given = learning_options.given(vote.weights)
     check_outputs(result_options)
+    if costs is not None or cluster is not None:
+        if row_options.group is not None or vote.bound is not None or sequential:
+            raise ValueError("--costs and --cluster do not go with --group, --bound or --sequential.")
+        found = read_rows(votes, row_options, talk, group=cluster)
+        with talk.wait("Certifying"):
+            limited = vc.certify(
+                found.ballots,
+                delta=delta,
+                costs=None if costs is None else read_costs(costs),
+                clusters=found.groups,
+                largest_cluster=largest_cluster,
+                **vote_of(vote, found),
+                **given,
+            )
+        show_losses(limited, result_options, talk, max_risk)
+        return
     found = read_rows(votes, row_options, talk)
     result, interruption = learning(
         vc.certify,

@@ -47,7 +47,7 @@ def report(
     """
     check_outputs(result_options if markdown is None else None, markdown)
     results = sound_results(certificate, bound)
-    triages = [one for one in results if isinstance(one, vc.Triage)]
+    triages = [one for one in results if not isinstance(one, vc.Certificate)]
     if triages:
         text = (
             triages[0].to_html(title=result_options.title) if markdown is None else triages[0].to_markdown()

@@ -13,7 +13,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.files import read_table, read_weights
 from votecert.rows.vote_table import VoteTable
 
-Result: TypeAlias = "vc.Certificate | vc.Triage"  # a text: help need not wait for SciPy
+Result: TypeAlias = "vc.Certificate | vc.Triage | vc.LossCertificate"  # a text: help need not wait for SciPy
 """What a file may hold that speaks about rows."""
 
 
@@ -52,9 +52,10 @@ def encoding(certificate: Result, options: RowOptions) -> dict[str, Any]:
         raise ValueError(
             "This is a certificate of one group: say with --group which column names the groups."
         )
-    counted = certificate if isinstance(certificate, vc.Triage) else certificate.terms
+    counted = certificate.terms if isinstance(certificate, vc.Certificate) else certificate
+    by_column = certificate.group is not None or isinstance(certificate, vc.LossCertificate)
     return {
-        "group": None if certificate.group is None else options.group,
+        "group": options.group if by_column else None,
         "classes": list(certificate.predictor.classes),
         "can_abstain": counted.n_outputs > len(certificate.predictor.classes),
         "voters": certificate.voters,

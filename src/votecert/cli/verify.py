@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +29,7 @@ def verify(
     votes: opt.CertifiedVotes = None,
     *,
     row_options: CertifiedRowOptions,
+    cluster: str | None = None,
     talk: Talk,
 ) -> None:
     """Check a certificate that somebody made.
@@ -35,11 +37,18 @@ def verify(
     The number is recomputed from the stored statistics in exact arithmetic;
     with VOTES the statistics are recounted too. What cannot be checked is said.
 
+    Parameters
+    ----------
+    cluster : COLUMN
+        The clusters, for what was certified with --cluster.
+
     Examples
     --------
     votecert verify certificate.json
     votecert verify certificate.json votes.csv --label truth
     """
+    if cluster is not None:
+        row_options = replace(row_options, group=cluster)
     read: dict[str, Any] | None = None
     found = None
     for one in load_results(certificate):
@@ -49,7 +58,7 @@ def verify(
         with talk.wait("Verifying"):
             verdict = check(certificate, one, found)
         if not talk.quiet:
-            name = "triage" if isinstance(one, vc.Triage) else one.bound
+            name = one.bound if isinstance(one, vc.Certificate) else one.kind_of_record
             name += "" if one.group is None else f", group {one.group}"
             data().print(f"{plain(name)}: {plain(verdict)}")
             data().print(plain(one.statement))
@@ -59,15 +68,17 @@ def sound_certificates(path: Path, bound: str | None = None) -> list[vc.Certific
     """The certificates of a file, by one bound or by any, verified."""
     certificates = []
     for one in sound_results(path, bound):
-        if isinstance(one, vc.Triage):
-            raise ValueError(f"{path} says what a vote may decide alone; this takes a certificate.")
+        if not isinstance(one, vc.Certificate):
+            raise ValueError(f"{path} is a {one.kind_of_record} file; this takes a certificate of errors.")
         certificates.append(one)
     return certificates
 
 
 def sound_results(path: Path, bound: str | None = None) -> list[Result]:
     """The certificates of a file, by one bound or by any, or its triage, verified."""
-    found = [one for one in load_results(path) if isinstance(one, vc.Triage) or bound in (None, one.bound)]
+    found = [
+        one for one in load_results(path) if not isinstance(one, vc.Certificate) or bound in (None, one.bound)
+    ]
     for one in found:
         check(path, one)
     return found
@@ -90,8 +101,10 @@ def load_results(path: Path) -> list[Result]:
 
 
 def _read(path: Path, content: Any) -> Result:
-    is_triage = isinstance(content, dict) and "votecert_triage" in content
-    kind: type[Result] = vc.Triage if is_triage else vc.Certificate
+    kinds: dict[str, type[Result]] = {"votecert_triage": vc.Triage, "votecert_losses": vc.LossCertificate}
+    kind = next(
+        (kinds[mark] for mark in kinds if isinstance(content, dict) and mark in content), vc.Certificate
+    )
     try:
         certificate = kind.from_json(json.dumps(content))
     except Exception as error:
@@ -108,7 +121,11 @@ def check(path: Path, certificate: Result, found: VoteTable | None = None) -> st
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
     try:
         with np.errstate(all="ignore"):  # the verdict tells, NumPy need not warn
-            verdict = certificate.verify(None if found is None else rows_of_group(certificate, found))
+            rows = None if found is None else rows_of_group(certificate, found)
+            if isinstance(certificate, vc.LossCertificate):
+                verdict = certificate.verify(rows, clusters=None if found is None else found.groups)
+            else:
+                verdict = certificate.verify(rows)
     except Exception as error:
         raise NotVerifiedError(f"{path}: it does not verify: {type(error).__name__}: {error}") from None
     if not verdict:

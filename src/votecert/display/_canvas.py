@@ -13,9 +13,10 @@ from votecert.certificate.text import visible
 BLUE = "#0072B2"
 RED = "#D55E00"
 SKY = "#56B4E9"
-GREY = "#595959"
-LIGHT = "#F0F0F0"
-"""Okabe and Ito's palette, and greys."""
+"""Okabe and Ito's palette."""
+
+BLACK, GREY, PALE, FAINT, WHITE = 1.0, 0.65, 0.15, 0.06, 0.0
+"""Shares of ink."""
 
 
 @dataclass
@@ -51,10 +52,20 @@ class Display:
             ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
         ax.spines[["top", "right"]].set_visible(False)
         if grid is not None:  # a light one, for reading values off one axis
-            ax.grid(axis=grid, color="#D9D9D9", linewidth=0.8)
+            ax.grid(axis=grid, color=shade(PALE), linewidth=0.8)
             ax.set_axisbelow(True)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
+
+
+def shade(ink: float) -> tuple[float, ...]:
+    """A grey with so much of the ink that text has, so that pictures are good on dark paper, too."""
+    from matplotlib import colors, rcParams
+
+    text, paper = (colors.to_rgba(rcParams[name]) for name in ("text.color", "axes.facecolor"))
+    if paper[3] == 0:  # transparent: what is below is not known, but that text can be read on it
+        paper = (float(sum(text[:3]) < 1.5),) * 4
+    return tuple(below + ink * (above - below) for above, below in zip(text[:3], paper, strict=False))
 
 
 def in_percent(*axes: Any) -> None:

@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from votecert.certificate import Certificate, CertificateTable, compare, compare_at
 from votecert.certificate.text import percent
-from votecert.display._canvas import BLUE, GREY, RED, SKY, Display, as_label, in_percent
+from votecert.display._canvas import BLACK, BLUE, GREY, RED, SKY, WHITE, Display, as_label, in_percent, shade
 
 CLAIMED = {"facecolor": BLUE, "edgecolor": BLUE}
-NOT_CLAIMED = {"facecolor": "white", "edgecolor": RED, "hatch": "////"}
 """How a bar looks that is a guarantee, or none."""
 
 
@@ -72,8 +71,11 @@ class BoundComparisonDisplay(Display):
         certificates = list(self.table)
         ax = self._axes(ax, height=1.3 + 0.32 * len(certificates), width=7.4)
         for place, certificate in enumerate(certificates):
-            ax.barh(place, certificate.risk, **(CLAIMED if certificate.is_guarantee else NOT_CLAIMED))
-            note, style = "", {"color": GREY}
+            bar = ax.barh(place, certificate.risk, **CLAIMED)[0]
+            if not certificate.is_guarantee:
+                bar.set(facecolor=shade(WHITE), edgecolor=RED, hatch="////")
+            note: str = ""
+            style: dict[str, Any] = {"color": shade(GREY)}
             if certificate.risk >= 1:
                 note = "  says nothing"
             elif not certificate.is_guarantee:
@@ -95,7 +97,7 @@ class BoundComparisonDisplay(Display):
         errors = [certificate.empirical_risk for certificate in self.table]
         label = "errors on the certifying rows"
         if len(set(errors)) == 1:
-            ax.axvline(errors[0], color="black", linewidth=1.5, linestyle=":", label=label)
+            ax.axvline(errors[0], color=shade(BLACK), linewidth=1.5, linestyle=":", label=label)
         else:
             ax.plot(errors, range(len(errors)), "k|", markersize=14, markeredgewidth=2, label=label)
 
@@ -167,11 +169,13 @@ class WeightsDisplay(Display):
         ax = self._axes(ax, grid="x", height=1.3 + 0.26 * (len(labels) + len(ahead)))
         bars = ax.barh(range(len(values)), values, color=BLUE, edgecolor=BLUE)
         if len(rest):
-            bars[-1].set(facecolor="white", hatch="....")
+            bars[-1].set(facecolor=shade(WHITE), hatch="....")
         for place, k in enumerate(ahead, start=len(values)):
-            ax.barh(place, self.offsets[k], facecolor=SKY, edgecolor="black", hatch="\\\\\\\\")
+            ax.barh(place, self.offsets[k], facecolor=SKY, edgecolor=shade(BLACK), hatch="\\\\\\\\")
             labels.append(f"always {as_label(self.classes[k])}")
-        ax.axvline(1 / len(self.weights), color="black", linestyle=":", linewidth=1.5, label="equal weights")
+        ax.axvline(
+            1 / len(self.weights), color=shade(BLACK), linestyle=":", linewidth=1.5, label="equal weights"
+        )
         _label_bars(ax, labels)
         in_percent(ax.xaxis)
         ax.set_xlabel("weight in the vote; all voters together have 100 %")

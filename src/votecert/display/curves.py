@@ -12,7 +12,7 @@ import numpy.typing as npt
 from votecert.certificate import Certificate, certify
 from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.text import confidence, percent, share
-from votecert.display._canvas import BLUE, GREY, LIGHT, RED, Display, in_percent
+from votecert.display._canvas import BLUE, FAINT, GREY, RED, Display, in_percent, shade
 from votecert.report.charts import with_more_rows
 from votecert.report.margins import leads, margin_cut
 from votecert.rows.ballots import Ballots
@@ -132,7 +132,7 @@ class CertificateCurveDisplay(Display):
         made, projected = f"{kind} ({self.certificate.bound})", "projected: as many errors a row"
         ax.plot(self.rows, self.risks, "o-", color=BLUE, linewidth=2, label=made)
         ax.plot(self.projected_rows, self.projected_risks, "--", color=BLUE, label=projected)
-        ax.axhline(errors, color=GREY, linestyle=":", label=f"errors on the rows: {share(errors)}")
+        ax.axhline(errors, color=shade(GREY), linestyle=":", label=f"errors on the rows: {share(errors)}")
         where = {"xytext": (6, 8), "textcoords": "offset points"}
         ax.annotate(percent(last), (int(self.rows[-1]), last), color=BLUE, **where)
         ax.set_xscale("log")
@@ -222,7 +222,7 @@ class MarginDisplay(Display):
         ordered = np.sort(self.leads)
         below = np.arange(1, len(ordered) + 1) / len(ordered)
         start = min(-1.0, float(ordered[0]))
-        ax.axvspan(start, self.cut, color=LIGHT, zorder=0)
+        ax.axvspan(start, self.cut, color=shade(FAINT), zorder=0)
         ax.plot(
             [start, *ordered], [0.0, *below], drawstyle="steps-post", color=BLUE, linewidth=2, label="rows"
         )
@@ -243,6 +243,10 @@ class MarginDisplay(Display):
         ax.plot([-1, 0], [risk] * 2, color=RED, linestyle="--", linewidth=1.5)
         ax.plot([0], [risk], marker="v", markersize=9, color=RED, linestyle="--", label=claim)
         found = f"errors on these rows: {share(self.errors)}"
-        ax.plot([0], [self.errors], marker="o", markersize=6, color=GREY, linestyle="none", label=found)
+        ax.plot(
+            [0], [self.errors], marker="o", markersize=6, color=shade(GREY), linestyle="none", label=found
+        )
         if self.cut > 0:
-            ax.axvline(self.cut, color=GREY, linewidth=1, linestyle=":", label="counted as lost up to here")
+            ax.axvline(
+                self.cut, color=shade(GREY), linewidth=1, linestyle=":", label="counted as lost up to here"
+            )

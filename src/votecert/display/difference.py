@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from votecert.certificate.difference import Difference
-from votecert.display._canvas import BLUE, GREY, Display, as_label, in_percent
+from votecert.display._canvas import BLACK, BLUE, GREY, WHITE, Display, as_label, in_percent, shade
 
 
 @dataclass
@@ -41,12 +41,12 @@ class DifferenceDisplay(Display):
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
         ax = self._axes(ax, grid="x", height=1.4 + 0.5 * len(self.differences))
-        ax.axvline(0, color="black", linewidth=1.5, linestyle=":")
+        ax.axvline(0, color=shade(BLACK), linewidth=1.5, linestyle=":")
         for place, found in enumerate(self.differences):
-            colour = GREY if found.better is None else BLUE
+            colour = shade(GREY) if found.better is None else BLUE
             room = [[found.estimate - found.lower], [found.upper - found.estimate]]
             ax.errorbar(found.estimate, place, xerr=room, color=colour, capsize=6, elinewidth=2)
-            filled = "white" if found.better is None else colour
+            filled = shade(WHITE) if found.better is None else colour
             ax.plot(found.estimate, place, "o", color=colour, markerfacecolor=filled, markersize=9)
         names = [f"{as_label(found.first)}\nagainst {as_label(found.second)}" for found in self.differences]
         ax.set_yticks(range(len(names)), names)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from votecert.certificate.text import at_least, percent
 from votecert.certificate.triage import Triage, triage
-from votecert.display._canvas import BLUE, GREY, RED, Display, in_percent
+from votecert.display._canvas import BLACK, BLUE, GREY, RED, Display, in_percent, shade
 
 
 @dataclass
@@ -51,8 +51,8 @@ class TriageDisplay(Display):
         rows = [point.answered / found.n_rows for point in curve]
         ax.plot(rows, [point.risk for point in curve], "o-", color=BLUE, label="limit on the errors")
         counted = [point.errors / point.answered for point in curve]
-        ax.plot(rows, counted, "o", markerfacecolor="none", color=GREY, label="errors counted")
-        ax.axhline(found.max_risk, color="black", linewidth=1.5, linestyle=":", label="target")
+        ax.plot(rows, counted, "o", markerfacecolor="none", color=shade(GREY), label="errors counted")
+        ax.axhline(found.max_risk, color=shade(BLACK), linewidth=1.5, linestyle=":", label="target")
         if found.place is not None:
             told = f"answers at least {at_least(found.coverage)}\nwith at most {percent(found.risk)} errors"
             at = found.answered[found.place] / found.n_rows

@@ -7,6 +7,7 @@ import binascii
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -127,6 +128,6 @@ def _item(name: Any) -> bytes:
 def _cut(remembered: dict[Any, None], most: int) -> int:
     """Forget the first ones until there are no more than so many; return how many were forgotten."""
     excess = max(0, len(remembered) - most)
-    for name in list(remembered)[:excess] if excess else ():
+    for name in list(islice(remembered, excess)):
         del remembered[name]
     return excess

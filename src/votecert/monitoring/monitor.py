@@ -33,9 +33,9 @@ class Monitor:
 
     Parameters
     ----------
-    certificate : Certificate, CertificateTable or Triage
-        What was certified. A table of groups shares alpha over its groups; for triage the error among
-        answered rows and the share of rows handed over have one half each.
+    certificate : Certificate, CertificateTable, LossCertificate or Triage
+        What was certified; one of clusters counts clusters. A table of groups shares alpha over its groups;
+        for triage the error among answered rows and the share of rows handed over have one half each.
     alpha : float, default=0.01
         Chance of a false alarm, over all time.
     by_cluster : bool, default=False
@@ -95,7 +95,8 @@ class Monitor:
         self._watched = watch(certificate)
         if by_cluster and isinstance(certificate, Triage):
             raise TypeError("by_cluster=True is for certificates: triage counts rows.")
-        self.alpha, self.by_cluster = float(alpha), bool(by_cluster)
+        self.alpha = float(alpha)
+        self.by_cluster = bool(by_cluster) or getattr(certificate, "clusters", False) is True
         self.streams = self._watched.streams(self.alpha)
         self.rows = self.updates = 0
         self.history: list[Look] = []
@@ -170,7 +171,7 @@ class Monitor:
         rows, time = self.rows + n_new, _time(when)
         losses = self._watched.losses(answers, labels, named)
         streams = tuple(
-            stream.fed(_by_unit(*losses[stream.name], unit, kept), rows, time) for stream in self.streams
+            stream.fed(self._by_unit(*losses[stream.name], unit, kept), rows, time) for stream in self.streams
         )
         # nothing can fail from here on
         self.streams, self.rows, self.updates = streams, rows, self.updates + 1
@@ -195,6 +196,21 @@ class Monitor:
         numbers = read_clusters(clusters, n_rows)
         names = dict(zip(numbers.tolist(), map(str, clusters), strict=True))
         return numbers, [names[number] for number in range(len(names))]
+
+    def _by_unit(
+        self,
+        chosen: npt.NDArray[np.bool_],
+        losses: npt.NDArray[np.float64],
+        unit: npt.NDArray[np.intp],
+        kept: npt.NDArray[np.bool_],
+    ) -> npt.NDArray[np.float64]:
+        """The loss of each unit that is new, over the rows that a stream is about."""
+        chosen = chosen & kept[unit]
+        if not self.by_cluster:
+            return losses[chosen]
+        places, sizes = np.unique(unit[chosen], return_counts=True)
+        sums = np.bincount(unit[chosen], weights=losses[chosen])[places].astype(np.float64)
+        return self._watched.of_cluster(sums, sizes)
 
     def _look(self, when: str) -> None:
         if len(self.history) >= MOST_LOOKS:
@@ -297,7 +313,7 @@ class Monitor:
         Parameters
         ----------
         text : str
-        certificate : Certificate, CertificateTable or Triage, optional
+        certificate : Certificate, CertificateTable, LossCertificate or Triage, optional
             What the state must be about; one of another certificate is refused.
         """
         from votecert.monitoring.state import from_json
@@ -315,15 +331,3 @@ def _time(when: Any) -> str:
     if len(text) > 40:
         raise ValueError("when must be a time, or a text of at most 40 characters.")
     return text
-
-
-def _by_unit(
-    chosen: npt.NDArray[np.bool_],
-    losses: npt.NDArray[np.float64],
-    unit: npt.NDArray[np.intp],
-    kept: npt.NDArray[np.bool_],
-) -> npt.NDArray[np.float64]:
-    """The mean loss of each unit that is new, over the rows that a stream is about."""
-    chosen = chosen & kept[unit]
-    places, sizes = np.unique(unit[chosen], return_counts=True)
-    return np.asarray(np.bincount(unit[chosen], losses[chosen])[places] / sizes)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from votecert.certificate import Certificate, CertificateTable
+from votecert.certificate.losses import LossCertificate
 from votecert.certificate.record import digest, read_object, this_version
 from votecert.certificate.triage import Triage
 from votecert.monitoring.memory import Memory
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 """Version of the layout."""
+
+RECORDS = {"triage": Triage, "losses": LossCertificate}
+"""What is watched besides certificates of errors."""
 
 MOST = 2**53
 """No count is larger: beyond, a float no longer holds every whole number."""
@@ -78,7 +82,7 @@ def from_json(kind: type[M], text: str, subject: Subject | None) -> M:
 
 
 def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M:
-    record = Triage if content["kind"] == "triage" else Certificate
+    record: Any = RECORDS.get(content["kind"], Certificate)
     results: tuple[Any, ...] = tuple(record.from_json(json.dumps(one)) for one in content["certificates"])
     if not results or not all(one.intact for one in results):
         raise ValueError("The state does not verify: its certificate was edited after it was made.")

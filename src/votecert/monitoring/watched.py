@@ -6,27 +6,33 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate import Certificate, CertificateTable
+from votecert.certificate.losses import LossCertificate
+from votecert.certificate.losses.counting import error_costs, largest_cost
 from votecert.certificate.triage import Triage
 from votecert.monitoring.streams import Stream
 from votecert.rows.ballots import Ballots
 from votecert.rows.labels import encode
 from votecert.rows.tables import in_order
 
-ERROR, HANDED_OVER = "error", "handed over"
-"""Names of the streams of a plain certificate and of triage."""
+ERROR, COST, HANDED_OVER = "error", "cost", "handed over"
+"""Names of streams: of a plain certificate, of one of costs, and of triage."""
 
 NOBODY, NOT_KNOWN = -1, -2
 """Place of the answer where there is none, and of a true label that nobody knows."""
 
+FINE = 1 << 40
+"""Parts of the largest cost to which costs are rounded down."""
+
 Places = npt.NDArray[np.intp]
 Losses = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
-Subject = Certificate | CertificateTable | Triage
+Subject = Certificate | CertificateTable | Triage | LossCertificate
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,12 @@ class Watched(ABC):
     def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
         """For each stream, which rows it is about, and the losses of all rows."""
 
+    def of_cluster(
+        self, sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """The loss of each cluster, from the losses of its rows and their number: the mean."""
+        return np.asarray(sums / sizes)
+
     def streams(self, alpha: float) -> tuple[Stream, ...]:
         """A stream for each limit; those that say something have equal shares of alpha."""
         limits = self.limits()
@@ -62,7 +74,7 @@ class Watched(ABC):
         if not n_watched:
             raise ValueError(
                 "This says nothing about the vote (the risk is 1), so there is no limit to watch: certify "
-                f"with more rows first. {self.vote.reason or ''}".strip()
+                f"with more rows first. {getattr(self.vote, 'reason', None) or ''}".strip()
             )
         return tuple(
             Stream(name, limit, alpha / n_watched if limit < 1 else 0.0, what) for name, what, limit in limits
@@ -209,15 +221,64 @@ class WatchedTriage(Watched):
         return places, np.where(known, labels, NOT_KNOWN)
 
 
+@dataclass(frozen=True)
+class WatchedLosses(Watched):
+    r"""The expected cost of a vote, or its error by cluster.
+
+    Notes
+    -----
+    Where clusters have at most N rows and rows count alike, the limit r is on the losses of a cluster by its
+    rows, :math:`E k_g\le r\,E N_g`. That is :math:`E L_g\le r` for
+    :math:`L_g = r(1 - N_g/N) + k_g/N`, which lies between 0 and 1.
+    """
+
+    kind = "losses"
+
+    @property
+    def delta(self) -> float | None:
+        return float(self.vote.delta)
+
+    def limits(self) -> Sequence[tuple[str, str, float]]:
+        if self.vote.costs is None:
+            return [(ERROR, "the error", self.vote.risk)]
+        return [(COST, f"the expected cost, as a share of {self.vote.scale:g},", self.vote.risk)]
+
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
+        name, *_ = self.limits()[0]
+        return {name: (np.ones(len(labels), dtype=bool), self._prices()[labels, answers])}
+
+    def _prices(self) -> npt.NDArray[np.float64]:
+        """Losses by true class and answer, the last being none, as parts of the largest and rounded down."""
+        n_classes = len(self.vote.classes)
+        costs = error_costs(n_classes) if self.vote.costs is None else self.vote.costs
+        largest = Fraction(largest_cost(costs))
+        rows = [[*row, *([largest] if len(row) == n_classes else [])] for row in costs]
+        return np.array([[float(Fraction(cost) * FINE // largest) / FINE for cost in row] for row in rows])
+
+    def of_cluster(
+        self, sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        most = self.vote.largest
+        if most is None:
+            return super().of_cluster(sums, sizes)
+        if sizes.max(initial=0) > most:
+            raise ValueError(f"A cluster has {sizes.max()} rows, more than the {most} that were declared.")
+        # the last digits are rounded down, too
+        return np.asarray(np.clip(self.vote.risk * (1 - sizes / most) + sums / most - 1e-15, 0.0, 1.0))
+
+
 def watch(subject: Any) -> Watched:
     """What a certificate, a table of groups or triage sets limits for."""
+    if isinstance(subject, LossCertificate):
+        return WatchedLosses((subject,))
     if isinstance(subject, Triage):
         return WatchedTriage((subject,))
     if isinstance(subject, Certificate):
         return WatchedCertificate((subject,))
     if not isinstance(subject, CertificateTable):
         raise TypeError(
-            f"A monitor needs a Certificate, a table of groups or Triage, not {type(subject).__name__}."
+            "A monitor needs a Certificate, a table of groups, a LossCertificate or Triage, not "
+            f"{type(subject).__name__}."
         )
     if subject.by != "group":
         raise ValueError("These certificates are by several bounds: watch one of them, table[bound].")
@@ -228,14 +289,14 @@ def watch(subject: Any) -> Watched:
 
 def _listed(labels: Any) -> list[Any]:
     """Labels of any kind as a list."""
-    if hasattr(labels, "to_numpy"):
-        labels = labels.to_numpy()
+    labels = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
     return list(labels.tolist() if isinstance(labels, np.ndarray) else labels)
 
 
-def _column(labels: Any) -> list[list[Any]]:
+def _column(labels: Any) -> Any:
     """Labels as a table of one column."""
-    return [[label] for label in _listed(labels)]
+    labels = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
+    return labels.reshape(-1, 1) if isinstance(labels, np.ndarray) else [[label] for label in labels]
 
 
 def _is_missing(label: Any) -> bool:

@@ -102,6 +102,7 @@ def _weighted(cell: Cell, votes: Votes, ballots: vc.Ballots) -> Record:
     limit = vc.certify(ballots, weights=found.weights, bound="test-set", delta=DELTA)
     return {
         "method": method.id,
+        "start": method.start if isinstance(method, vc.Adam) else None,
         "learning_seconds": learning_seconds,
         "test_error": vote_error(test, found.weights),
         "train_error": limit.empirical_risk,

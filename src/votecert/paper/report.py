@@ -11,7 +11,7 @@ from votecert.paper.claims import judge
 from votecert.paper.errata import errata
 from votecert.paper.figures import draw_all
 from votecert.paper.results import read_results
-from votecert.paper.summary import Results
+from votecert.paper.summary import TITLES, Results
 from votecert.paper.tables import Table, all_tables
 from votecert.rows.files import write_atomically
 
@@ -158,6 +158,13 @@ def _what_was_run(results: Results) -> str:
             lines.append("protein could not be had where this was run; its downloader and parser exist.")
     else:
         lines.append("\nNothing is missing.")
+    older = [cell for cell in results.cells() if cell.get("method") == "adam" and "start" not in cell]
+    if older:
+        names = sorted({f"{TITLES[cell['objective']]} ({cell['voters']})" for cell in older})
+        lines.append(
+            f"\n{len(older)} cells are from an earlier version, in which Adam started from equal weights and "
+            f"stepped in the logarithm of alpha: {', '.join(names)}."
+        )
     return "\n".join(lines) + "\n"
 
 

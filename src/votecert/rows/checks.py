@@ -218,10 +218,11 @@ def _is_fraction(text: str) -> bool:
 
 def _notes(named: _Named) -> Iterator[str]:
     rows = named.rows
-    for place in np.flatnonzero((named.head == rows.labels[:256, None]).all(axis=0)).tolist():
-        if rows.n_rows > FEW and np.array_equal(rows.codes[:, place], rows.labels):
-            what = named.column(place)
-            yield f"{_capital(what)} is right on every row. Is it a copy of the true labels?"
+    right = np.flatnonzero((named.head == rows.labels[:256, None]).all(axis=0)).tolist()
+    right = [place for place in right if np.array_equal(rows.codes[:, place], rows.labels)]
+    if right and rows.n_rows > FEW:
+        asked = "is right on every row. Is it a copy" if len(right) == 1 else "are right on every row. Copies"
+        yield f"{_capital(_listed([_quoted(named, place) for place in right]))} {asked} of the true labels?"
     absent = rows.classes[~named.is_true].tolist()
     if absent and not rows.classes_declared:
         yield (
@@ -229,7 +230,7 @@ def _notes(named: _Named) -> Iterator[str]:
             "but never true on these rows. If that means 'no vote', declare it with abstain=; if a column is "
             "no voter, leave it out with ignore=."
         )
-    if same := list(_equal_voters(named)):
+    if same := [pair for pair in _equal_voters(named) if pair[0] not in right]:
         pairs = " and ".join(_quoted(named, place) for place in same[0])
         more = f"; {len(same)} pairs in all" if len(same) > 1 else ""
         yield f"{_capital(pairs)} vote the same on every row{more}. Are they two voters?"

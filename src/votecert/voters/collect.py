@@ -102,22 +102,15 @@ def collect_votes(
     return votes_of(panel, X, n_jobs=n_jobs, block_size=block_size, progress=progress)
 
 
-def votes_of(
-    panel: Panel,
-    X: Any,
-    *,
-    n_jobs: int | None = None,
-    block_size: int = BLOCK_SIZE,
-    progress: Progress | bool | None = None,
-) -> Labels:
+def votes_of(panel: Panel, X: Any, **asking: Any) -> Labels:
     """:func:`collect_votes` of an ensemble that was taken apart, without a word."""
     votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
-    _ask(panel, X, partial(_write_votes, panel.classes), votes, n_jobs, block_size, progress)
+    _ask(panel, X, partial(_write_votes, panel.classes), votes, **asking)
     return votes
 
 
-def _votes_in_block(ensemble: Any, X: Any, **options: Any) -> Labels:
-    return votes_of(panel_of(ensemble), X, **options)
+def _votes_in_block(ensemble: Any, X: Any, **asking: Any) -> Labels:
+    return votes_of(panel_of(ensemble), X, **asking)
 
 
 def collect_scores(
@@ -161,18 +154,10 @@ def collect_scores(
     return scores_of(panel, X, dtype=dtype, n_jobs=n_jobs, block_size=block_size, progress=progress)
 
 
-def scores_of(
-    panel: Panel,
-    X: Any,
-    *,
-    dtype: type[np.float32] | type[np.float64] = np.float64,
-    n_jobs: int | None = None,
-    block_size: int = BLOCK_SIZE,
-    progress: Progress | bool | None = None,
-) -> Floats:
+def scores_of(panel: Panel, X: Any, dtype: Any = np.float64, **asking: Any) -> Floats:
     """:func:`collect_scores` of an ensemble that was taken apart, without a word."""
     scores = np.empty((_n_rows(X), panel.n_voters, len(panel.classes)), dtype=dtype)
-    _ask(panel, X, _write_scores, scores, n_jobs, block_size, progress)
+    _ask(panel, X, _write_scores, scores, **asking)
     return scores
 
 
@@ -257,9 +242,9 @@ def _ask(
     X: Any,
     write: Write,
     answers: NDArray[Any],
-    n_jobs: int | None,
-    block_size: int,
-    progress: Progress | bool | None,
+    n_jobs: int | None = None,
+    block_size: int = BLOCK_SIZE,
+    progress: Progress | bool | None = None,
 ) -> None:
     """Let all members write what they say on all rows into ``answers``."""
     if block_size < 1:

@@ -40,10 +40,6 @@ ENOUGH = 1.5
 
 FEWEST_ROWS_TO_SPLIT = 40
 
-SEED = 8_051_957
-"""The seed of the split by default. With 0, rows drawn with ``numpy.random.default_rng(0)`` would be
-split by the very numbers that made them."""
-
 
 def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.NDArray[Any]]:
     """Place of the winning class, -1 where there is none to answer with, and the votes by which it leads.
@@ -204,6 +200,14 @@ def fit_vote(
     fitting: Rows, fallback: int | None, classes_declared: bool, abstention_declared: bool
 ) -> WeightedVote:
     """A vote that fitting rows and declarations alone decide: the one that knows best when it errs."""
+    found = candidate_votes(fitting, fallback, classes_declared, abstention_declared)
+    return min(found, key=lambda vote: Leads.of(vote, fitting).mean_risk(fitting.n_rows))
+
+
+def candidate_votes(
+    fitting: Rows, fallback: int | None, classes_declared: bool, abstention_declared: bool
+) -> list[WeightedVote]:
+    """Votes that fitting rows and declarations alone decide, the plain vote among them."""
     with threadpool_limits(limits=1, user_api="blas"):
         found = learned_vote(
             fitting,
@@ -218,7 +222,7 @@ def fit_vote(
         table = None if found.table is None else as_tuple(found.table.tolist())
         fitted = vote_of(fitting, found.votes, fallback, found.offsets.tolist())
         listed.append(replace(fitted, table=table))
-    return min(listed, key=lambda vote: Leads.of(vote, fitting).mean_risk(fitting.n_rows))
+    return listed
 
 
 def fitted_cuts(

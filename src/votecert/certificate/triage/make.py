@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from votecert.certificate.make import fallback_index
-from votecert.certificate.triage.leads import SEED, Leads, Ready, scale_of, vote_of
+from votecert.certificate.triage.leads import Leads, Ready, scale_of, vote_of
 from votecert.certificate.triage.record import Triage
 from votecert.certificate.triage.rules import (
     OperatingPoint,
@@ -16,6 +16,7 @@ from votecert.certificate.triage.rules import (
     points,
     selected,
 )
+from votecert.certificate.vote_record import SEED, vote_fields
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.rows.predictor import scaled_votes
 from votecert.rows.read import Rows, Weights, check_delta, read_rows, read_weights, voter_names
@@ -139,12 +140,7 @@ def made(ready: Ready, rows: Rows, *, max_risk: float, delta: float, **others: A
         threshold=None if place is None else ready.cuts[place] / scale,
         coverage=0.0 if place is None else least(place),
         curve=curve,
-        votes=vote.votes,
-        offsets=vote.offsets,
-        table=vote.table,
-        classes=vote.classes,
-        kind=vote.kind,
-        fallback=vote.fallback,
+        **vote_fields(vote),
         cuts=ready.cuts,
         starts=ready.starts,
         answered=tuple(counts.answered),

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert._types import Codes
-from votecert.certificate.record import Record
 from votecert.certificate.text import at_least, percent
 from votecert.certificate.triage import words
 from votecert.certificate.triage.checks import problem_with
 from votecert.certificate.triage.leads import answers, scale_of
 from votecert.certificate.triage.rules import SHARES, Counts, OperatingPoint
+from votecert.certificate.vote_record import VoteRecord
 from votecert.references import bibtex
 from votecert.rows.labels import encode_votes
-from votecert.rows.predictor import Table, WeightedVote
 from votecert.rows.scores import soft_totals
 from votecert.rows.tables import in_order
 from votecert.rows.vote_sums import total_votes
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Triage(Record):
+class Triage(VoteRecord):
     """What a vote may decide alone. With probability at least ``1 - delta`` all of it holds together.
 
     Attributes
@@ -45,24 +43,14 @@ class Triage(Record):
     curve : tuple of OperatingPoint
         For other thresholds ``threshold, risk, coverage, answered, errors``; it holds as a whole, so any of
         them may be chosen afterwards.
-    votes, offsets, table, classes, kind, fallback
-        The vote, as in :attr:`predictor`.
     cuts, starts : tuples
         All thresholds, in votes and the highest first, and the shares from which their tests begin.
     answered, errors : tuples of int
         Certifying rows that are answered at each of them, and how many of these are wrong.
     n_rows, n_fitted : int
         Certifying rows, and those that the vote was fitted on.
-    n_outputs : int
-        Different answers a voter can give: one more than classes if it can abstain.
-    classes_declared, abstention_declared : bool
-        Whether the label set, and whether voters abstain, was declared or inferred from the rows.
-    origin : {"learned", "fixed"}
-        Whether the vote was fitted on a part of the rows, or fixed without looking at them.
-    split, seed
-        How the fitting part was drawn.
-    voters : tuple of str or None
-        Names of the voters.
+    and those of a vote
+        ``votes, offsets, table, classes, kind, fallback, voters, origin``, as in :attr:`predictor`.
     """
 
     max_risk: float
@@ -70,46 +58,22 @@ class Triage(Record):
     threshold: float | None
     coverage: float
     curve: tuple[OperatingPoint, ...]
-    votes: tuple[int, ...]
-    offsets: tuple[int, ...]
-    table: Table | None
-    classes: tuple[Any, ...]
-    kind: Literal["hard", "soft"]
-    fallback: int | None
     cuts: tuple[float, ...]
     starts: tuple[int, ...]
     answered: tuple[int, ...]
     errors: tuple[int, ...]
     n_rows: int
     n_fitted: int
-    n_outputs: int
-    classes_declared: bool
-    abstention_declared: bool
-    origin: Literal["learned", "fixed"]
-    split: float
-    seed: int
-    voters: tuple[str, ...] | None
 
     kind_of_record: ClassVar[str] = "triage"
-    group: ClassVar[None] = None  # as certificates of all rows have it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "curve", tuple(OperatingPoint(*point) for point in self.curve))
-
-    @cached_property
-    def predictor(self) -> WeightedVote:
-        """The vote."""
-        return WeightedVote(self.votes, self.offsets, self.classes, self.kind, self.fallback, self.table)
 
     @property
     def risk(self) -> float:
         """The certified limit on the error among answered rows: ``max_risk``, or 1 if nothing is claimed."""
         return 1.0 if self.threshold is None else self.max_risk
-
-    @property
-    def weights(self) -> npt.NDArray[np.float64]:
-        """Weights of the voters, summing to one."""
-        return self.predictor.weights
 
     @property
     def counts(self) -> Counts:

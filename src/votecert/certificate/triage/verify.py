@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from votecert.certificate.text import sentence
-from votecert.certificate.triage.leads import SEED, Leads, declared_cuts, fit_vote, fitted_cuts, scale_of
+from votecert.certificate.triage.leads import Leads, declared_cuts, fit_vote, fitted_cuts, scale_of
 from votecert.certificate.triage.record import Triage
 from votecert.certificate.triage.rules import coverage, curve_risks, passing, points, selected
 from votecert.certificate.verify import BELOW_EXACT, BELOW_FLOAT64, SAME_FIT, TOLERANCE, Verification
+from votecert.certificate.vote_record import SEED, VoteRecord
 from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import Rows, read_rows
@@ -41,7 +42,7 @@ def verify(triage: Triage, votes: Any = None, y: Any = None) -> Verification:
     elif triage.seed != SEED:
         on_trust.append(f"The seed {triage.seed} was chosen once, whatever came of it.")
     if votes is not None or y is not None:
-        found, trusted = _recount(triage, _rows(triage, votes, y))
+        found, trusted = _recount(triage, rows_of(triage, votes, y))
         problems, on_trust = problems + found, on_trust + trusted
     elif triage.origin == "learned":
         on_trust.append("Vote and thresholds were fitted on the rows that the seed picks.")
@@ -72,7 +73,7 @@ def _differences(triage: Triage, ar: Any, below: float) -> list[str]:
     return problems
 
 
-def _rows(triage: Triage, votes: Any, y: Any) -> Rows:
+def rows_of(triage: VoteRecord, votes: Any, y: Any) -> Rows:
     """The rows, read with the classes and the rule for abstentions of the result."""
     if isinstance(votes, Ballots | Scores):
         return read_rows(votes, y, None, None, None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from votecert.certificate.text import amount, at_least, confidence, percent, share
 from votecert.certificate.triage.rules import curve_risks, fewest_rows, passing, selected
-from votecert.certificate.words import VOTERS, who_votes, with_weights
+from votecert.certificate.vote_record import common_assumptions
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.rows.predictor import TIE_RULE
 
@@ -22,9 +22,7 @@ FACTORS = (2, 3, 5, 10, 20, 50, 100)
 
 def statement(triage: Triage) -> str:
     """One sentence: what is guaranteed, for which vote."""
-    equal = triage.origin == "fixed" and len(set(triage.votes)) == 1
-    weights = "with equal weights" if equal else with_weights(triage.predictor, triage.origin, False)
-    who = f"{who_votes(triage.predictor, triage.voters)} {weights}"
+    who = triage.who
     if triage.threshold is None:
         target = f"at most {percent(triage.max_risk)} errors"
         return f"Nothing that {who} says can be answered with {target}: {triage.reason}"
@@ -71,16 +69,7 @@ def reason(triage: Triage) -> str:
 
 def assumptions(triage: Triage) -> list[str]:
     """What must be true for the statement to hold."""
-    labels = ", ".join(map(str, triage.classes[:6])) + ("..." if len(triage.classes) > 6 else "")
-    inferred = " (inferred from the rows; it is assumed that there are no others)"
-    rows = amount(triage.n_rows + triage.n_fitted, "row")
-    listed = [
-        f"The {rows} are independent draws from the distribution it is about.",
-        VOTERS,
-        f"The classes, in this order, are {labels}{'' if triage.classes_declared else inferred}.",
-    ]
-    if not triage.abstention_declared and triage.n_outputs == len(triage.classes):
-        listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
+    listed = common_assumptions(triage, amount(triage.n_rows + triage.n_fitted, "row"))
     fixed = "Weights, thresholds and max_risk were fixed without looking at these rows."
     if triage.origin == "learned":
         fixed = "max_risk and the seed of the split were fixed without looking at these rows."

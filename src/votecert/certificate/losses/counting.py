@@ -1,0 +1,185 @@
+"""What a vote costs on rows, or in clusters of rows, in whole numbers; and the limit on the mean of that.
+
+A loss is a whole number of :data:`UNIT` parts of the largest cost, rounded up: exact where it is 0 or 1. In a
+cluster it is the mean over the rows, rounded up to a multiple of 1/1024; or, for clusters of at most N rows
+and an error that counts rows alike, the sum over the rows with the size of the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from votecert._types import Indices, IntArray
+from votecert.numerics.arithmetic import Arithmetic, Number
+from votecert.rows.clusters import GRID
+from votecert.rows.predictor import WeightedVote
+from votecert.rows.read import Rows
+from votecert.rows.scores import Scores
+
+UNIT = 1 << 40
+"""Parts of the largest cost in which losses are counted."""
+
+Costs = tuple[tuple[float, ...], ...]
+Losses = tuple[tuple[int, int, int], ...]
+"""How many rows or clusters have which loss: size (1, or the rows of a cluster), loss in UNITs, number."""
+
+
+def error_costs(n_classes: int) -> Costs:
+    """The costs of a plain error: one, whatever is mistaken for what."""
+    return tuple(tuple(float(true != said) for said in range(n_classes)) for true in range(n_classes))
+
+
+def largest_cost(costs: Costs) -> float:
+    """The largest cost: what losses are parts of."""
+    return max(map(max, costs))
+
+
+def are_errors(costs: Costs) -> bool:
+    """Whether every cost is nothing or all: then losses are errors, and their number is binomial."""
+    return {*sum(costs, ())} <= {0.0, largest_cost(costs)}
+
+
+def in_units(costs: Costs) -> IntArray:
+    """Costs by true class and answer, the last being none, in UNITs of the largest, rounded up."""
+    scale = Fraction(largest_cost(costs))
+    rows = [[*row, *([float(scale)] if len(row) == len(costs) else [])] for row in costs]
+    return np.array([[-(-Fraction(cost) * UNIT // scale) for cost in row] for row in rows], dtype=np.int64)
+
+
+def answers_of(vote: WeightedVote, rows: Rows) -> Indices:
+    """Place of the answer on each pattern, or row of scores; the number of classes where there is none."""
+    winner = rows.predict(vote.numbers, vote.offsets, vote.fallback)
+    return np.where(winner < 0, rows.n_classes, winner)
+
+
+def counted_losses(
+    vote: WeightedVote, rows: Rows, costs: Costs, own: Indices | None, largest: int | None
+) -> Losses:
+    """The losses of a vote on rows, or in the clusters that each row is of."""
+    loss = in_units(costs)[rows.labels, answers_of(vote, rows)]
+    if own is None:
+        count = np.ones(len(loss), dtype=np.int64) if isinstance(rows, Scores) else rows.counts
+        value, place = np.unique(loss, return_inverse=True)
+        number = np.bincount(place.reshape(-1), count).astype(np.int64)
+        return tuple((1, v, n) for v, n in zip(value.tolist(), number.tolist(), strict=True))
+    by_row = loss if isinstance(rows, Scores) else loss[rows.pattern_of_row]
+    sizes, sums = np.bincount(own), np.zeros(own.max() + 1, dtype=np.int64)
+    np.add.at(sums, own, by_row)
+    there = sizes > 0
+    sizes, sums = sizes[there], sums[there]
+    if largest is None:
+        places = -(-sums * GRID // (sizes * UNIT)) if sums.max() < 2**52 else _large_places(sums, sizes)
+        sizes = np.ones_like(sizes)
+    else:
+        places = -(-sums // (UNIT // GRID))
+    units, number = np.unique(np.stack([sizes, places]), axis=1, return_counts=True)
+    return tuple(
+        (size, place * (UNIT // GRID), n)
+        for size, place, n in zip(*units.tolist(), number.tolist(), strict=True)
+    )
+
+
+def _large_places(sums: IntArray, sizes: IntArray) -> IntArray:
+    """The same for clusters whose sums would overflow."""
+    exact = [
+        -(-total * GRID // (size * UNIT)) for total, size in zip(sums.tolist(), sizes.tolist(), strict=True)
+    ]
+    return np.array(exact, dtype=np.int64)
+
+
+def mean_loss(losses: Losses) -> float:
+    """Mean of the losses that were counted, as a part of the largest cost."""
+    total = sum(loss * count for _, loss, count in losses)
+    return total / UNIT / sum(size * count for size, _, count in losses)
+
+
+def loss_limit(ar: Arithmetic, losses: Losses, delta: float, *, largest: int | None, errors: bool) -> Number:
+    """The limit on the mean loss: Clopper and Pearson's for errors, else that for losses in [0, 1]."""
+    level = ar.log(delta)  # just as the test-set bound has it
+    counts = [count for _, _, count in losses]
+    if errors:
+        wrong = sum(count for _, loss, count in losses if loss)
+        return ar.clopper_pearson_upper(wrong, sum(counts), level)
+    values = [Fraction(loss, UNIT * (largest or 1)) for _, loss, _ in losses]
+    sizes = None if largest is None else [Fraction(size, largest) for size, _, _ in losses]
+    return ar.bounded_mean_upper(values, counts, level, sizes)
+
+
+def cheapest_offsets(
+    vote: WeightedVote, rows: Rows, totals: Any, counts: IntArray, costs: Costs
+) -> list[int]:
+    """Offsets for which a vote with even numbers of votes costs least on rows, found class by class.
+
+    An offset b of class k wins the rows on which k is behind by less than b: going through them in this
+    order, the costs saved so far say where to stop. The offset lies in the middle between the last row that
+    is won and the first that is not, where with two classes no row is tied.
+    """
+    price = in_units(costs)[:, :-1].astype(np.float64) / UNIT
+    offsets = np.array(vote.offsets, dtype=np.int64)
+    totals = totals - offsets
+    for k in [*range(rows.n_classes)] * 2:
+        rivals = np.delete(totals + offsets, k, axis=1)
+        other = rivals.argmax(axis=1)
+        behind = rivals.max(axis=1) - totals[:, k]
+        other += other >= k
+        saved = counts * (price[rows.labels, other] - price[rows.labels, k])
+        order = np.argsort(behind, kind="stable")
+        behind, gain = behind[order], np.append(0.0, saved[order].cumsum())
+        ends = np.flatnonzero(np.concatenate([[True], np.diff(behind) > 0, [True]]))  # between unequal rows
+        best = int(ends[np.argmax(gain[ends])])
+        low = behind[best - 1] if best else behind[0] - 2
+        high = behind[best] if best < len(behind) else behind[-1] + 2
+        middle = int(np.floor((low + high) / 2))
+        offsets[k] = middle + ((middle - low) % 2 == 0)
+    return [int(number) for number in offsets - offsets.min()]
+
+
+def all_counts(rows: Rows) -> IntArray:
+    """How many rows each pattern stands for."""
+    return np.ones(rows.n_rows, dtype=np.int64) if isinstance(rows, Scores) else rows.counts
+
+
+def total_cost(losses: Losses) -> int:
+    """All losses together, in UNITs."""
+    return sum(loss * count for _, loss, count in losses)
+
+
+def read_costs(costs: Any, classes: Sequence[Any]) -> Costs:
+    """A table of costs: rows are true classes, columns answers, in the order of the classes or by names.
+
+    Examples
+    --------
+    >>> read_costs([[0, 1], [50, 0]], ["ok", "fraud"])
+    ((0.0, 1.0), (50.0, 0.0))
+    """
+    table: Any = costs
+    if hasattr(costs, "to_dict") and hasattr(costs, "columns"):
+        costs = costs.to_dict("index")
+    if isinstance(costs, Mapping):
+        table = _by_name(costs, [str(label) for label in classes])
+    values = np.asarray(table, dtype=np.float64)
+    c = len(classes)
+    if values.shape not in ((c, c), (c, c + 1)):
+        raise ValueError(
+            f"costs must have a row for each true class and a column for each answer, ({c}, {c}) or, with "
+            f"one for no answer, ({c}, {c + 1}), not {values.shape}."
+        )
+    if not np.isfinite(values).all() or values.min() < 0 or values.max() <= 0:
+        raise ValueError("Costs must be finite numbers, zero or more, and not all zero.")
+    return tuple(tuple(float(cost) for cost in row) for row in values)
+
+
+def _by_name(costs: Mapping[Any, Mapping[Any, float]], names: list[str]) -> list[list[float]]:
+    """Costs by true class and answer, in the order of the classes; other answers come last."""
+    rows = {str(true): {str(said): cost for said, cost in row.items()} for true, row in costs.items()}
+    if missing := [name for name in names if name not in rows]:
+        raise ValueError(f"The table of costs has no row for the class {missing[0]!r}.")
+    others = sorted({said for row in rows.values() for said in row} - {*names})
+    try:
+        return [[float(rows[true][said]) for said in (*names, *others)] for true in names]
+    except KeyError as error:
+        raise ValueError(f"The table of costs has no column for the class {error}.") from None
