@@ -169,9 +169,7 @@ def recipe(problem: Votes, seed: int, delta: float) -> float:
 
 def study(problems: Iterator[Votes], delta: float) -> None:
     """Print a line for each problem and geometric means of certificate/recipe."""
-    print(
-        f"{'votes':28s} {'m':>6s} {'d':>4s} {'c':>3s} {'plain':>8s} {'recipe':>8s} {'learned':>8s} ratio"
-    )
+    print(f"{'votes':28s} {'m':>6s} {'d':>4s} {'c':>3s} {'plain':>8s} {'recipe':>8s} {'learned':>8s} ratio")
     ratios: dict[tuple[str, str], list[float]] = {}
     for one in problems:
         votes = one.votes.astype(object)
