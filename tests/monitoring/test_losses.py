@@ -71,6 +71,7 @@ def test_rows_that_count_alike_in_clusters_of_a_largest_size():
     n, k = np.bincount(groups), np.bincount(groups, wrong)
     expected = made.risk * (1 - n / 4) + k / 4
     stream = monitor.streams[0]
+    assert "pull towards the limit" in stream.what
     assert expected.sum() - 7 / 1024 - 1e-12 <= stream.total <= expected.sum()
     with pytest.raises(ValueError, match="more than the 4"):
         monitor.update(*rows(5, seed=6), clusters=["x"] * 5)

@@ -31,6 +31,7 @@ from votecert.rows.read import (
 )
 from votecert.rows.scores import Scores
 from votecert.rows.tables import column_names
+from votecert.rows.vote_table import unlabelled_of
 
 BEST_OF = tuple(name for name, bound in BOUNDS.items() if bound.in_best)
 """What ``bound="best"`` tries, each with an equal share of delta."""
@@ -179,7 +180,7 @@ def certify(
         learns=theta is None,
     )
     maker.check(methods)
-    found_by = _weights(theta, methods, options, votes)
+    found_by = _weights(theta, methods, options, votes, groups is not None)
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
@@ -307,11 +308,17 @@ def _sequential(bound: str | Bound | None, origin: Origin) -> Bound:
 
 
 def _weights(
-    theta: Floats | None, methods: Sequence[Bound], options: Mapping[str, Any], votes: Any
+    theta: Floats | None,
+    methods: Sequence[Bound],
+    options: Mapping[str, Any],
+    votes: Any,
+    in_groups: bool = False,
 ) -> Sequence[Floats | Learner]:
     """For each bound the given weights, or what learns them."""
     if theta is None:
-        return find_learners(methods, options, column_names(votes))
+        # those for groups have no fitted vote, which alone would look at rows without labels
+        unlabelled = None if in_groups else unlabelled_of(votes)
+        return find_learners(methods, options, column_names(votes), unlabelled)
     if options:
         raise TypeError(f"{', '.join(options)} can only be used with weights='learn'.")
     return [theta] * len(methods)

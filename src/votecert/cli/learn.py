@@ -59,7 +59,7 @@ def learn(
         format_weights(output, np.zeros(0), [])  # refuse a name of the wrong kind before the work
     found = read_rows(votes, row_options, talk)
     options = {"objective": objective, "method": method, "delta": delta, **learning_options.given()}
-    learned, interruption = learning(vc.learn, "Learning weights", talk, found.ballots, **options)
+    learned, interruption = learning(vc.learn, "Learning weights", talk, found, **options)
     content = {
         "votecert_weights": 1,
         "votecert_version": vc.__version__,

@@ -15,6 +15,7 @@ from votecert.learning import check_prior, find_learners, read_options
 from votecert.learning.base import Learner
 from votecert.rows.read import check_delta, read_prior, read_rows
 from votecert.rows.tables import column_names
+from votecert.rows.vote_table import unlabelled_of
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def learn(
     bound = find_bound(objective)
     options = read_options({"method": method, **options}, signature(learn).parameters)
     check_prior(prior, [bound])
-    (learner,) = find_learners([bound], options, column_names(votes))
+    (learner,) = find_learners([bound], options, column_names(votes), unlabelled_of(votes))
     rows = read_rows(votes, y, scores, classes, can_abstain, vars(learner), validate)
     found = learner.learn(rows, bound, delta, prior=read_prior(prior, rows.n_voters))
     choice = found.terms.choice

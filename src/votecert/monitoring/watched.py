@@ -239,9 +239,12 @@ class WatchedLosses(Watched):
         return float(self.vote.delta)
 
     def limits(self) -> Sequence[tuple[str, str, float]]:
-        if self.vote.costs is None:
-            return [(ERROR, "the error", self.vote.risk)]
-        return [(COST, f"the expected cost, as a share of {self.vote.scale:g},", self.vote.risk)]
+        name, what = ERROR, "the error"
+        if self.vote.costs is not None:
+            name, what = COST, f"the expected cost, as a share of {self.vote.scale:g},"
+        if self.vote.largest is not None:  # the mean of what is counted is something else then
+            what += " (which small clusters pull towards the limit)"
+        return [(name, what, self.vote.risk)]
 
     def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
         name, *_ = self.limits()[0]
