@@ -24,6 +24,8 @@ COMMANDS = {
     "generated": ["benchmarks/tightness.py"],
     "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER", "--juries", "FOLDER"],
     "times": ["benchmarks/tightness.py", "--times"],
+    "triage": ["benchmarks/triage.py"],
+    "triage_files": ["benchmarks/triage.py", "--votes", "FOLDER"],
     "monitoring": ["benchmarks/monitoring.py", "alarms"],
     "stopping": ["benchmarks/monitoring.py", "plans"],
     "end_to_end": ["benchmarks/end_to_end.py", "10"],
@@ -34,6 +36,9 @@ COMMANDS = {
     "scale": ["benchmarks/scale.py"],
     "quickstart": ["docs/try_quickstart.py"],
 }
+
+ON_FILES = ("reference", "triage_files")
+"""Blocks that need a folder of votes."""
 
 
 def output(command: list[str], folder: Path | None) -> str:
@@ -94,9 +99,9 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.names) - set(COMMANDS):
         parser.error(f"no such block: {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
-    for name in options.names or [name for name in COMMANDS if name != "reference" or options.votes]:
-        if name == "reference" and not (options.votes and any(options.votes.glob("*.npz"))):
-            parser.error("the block 'reference' needs --votes FOLDER, a folder with npz files")
+    for name in options.names or [name for name in COMMANDS if name not in ON_FILES or options.votes]:
+        if name in ON_FILES and not (options.votes and any(options.votes.glob("*.npz"))):
+            parser.error(f"the block {name!r} needs --votes FOLDER, a folder with npz files")
         page = paste(name, output(COMMANDS[name], options.votes))
         if name == "generated":
             draw(page)

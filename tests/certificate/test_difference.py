@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 import votecert as vc
 from votecert.certificate.record import digest
+from votecert.numerics import bounded_mean_upper
 
 
 def pair(rng, m, both=0.05, first=0.02, second=0.08):
@@ -32,6 +33,9 @@ def test_the_better_one_is_found_with_an_interval_around_the_estimate():
     swapped = vc.difference(y, second, first)
     assert (swapped.lower, swapped.upper) == (-found.upper, -found.lower)
     assert swapped.better == "second"
+    lone = [int(((first != y) & (second == y)).sum()), int(((first == y) & (second != y)).sum())]
+    above = bounded_mean_upper([0.0, 0.5, 1.0], [lone[1], 3000 - sum(lone), lone[0]], math.log(0.025))
+    assert found.upper == pytest.approx(2 * above - 1, abs=1e-12)
     separate = 2 * (1.96 * 0.3 / math.sqrt(3000)) * 2
     assert found.upper - found.lower < separate  # errors that both make cancel
 
@@ -145,3 +149,10 @@ def test_the_picture():
     found = vc.difference(y, first, second, names=("a $", "b"))
     display = vc.DifferenceDisplay.from_difference([found, vc.difference(y, first, first)]).plot()
     assert display.ax_.get_yticklabels()[0].get_text().startswith("a")
+
+
+def test_losses_of_clusters_are_rounded_up_on_both_sides():
+    first = np.tile([1, 0, 0], 50)  # of three rows the first one errs on one: D = 1/3
+    found = vc.difference(np.zeros(150, int), first, np.zeros(150, int), clusters=np.repeat(np.arange(50), 3))
+    assert found.above == ((683, 50),)
+    assert found.below == ((342, 50),)

@@ -223,3 +223,23 @@ def test_the_state_stays_small(made):
         monitor.update(predictions=[0] * 30, y=[0] * 30, items=[f"{i}-{j}" for j in range(30)])
     empty = len(vc.Monitor(made).to_json())
     assert len(monitor.to_json()) < empty + 15_600 * 11 + 500 * 80
+
+
+def test_a_table_that_was_read_has_everything_with_it(tmp_path):
+    votes, y = rows(300, seed=3)
+    made = vc.certify(
+        votes, y, weights=[0.6, 0.1, 0.1, 0.1, 0.1], fixed_in_advance=True, voters=list("abcde")
+    )
+    lines = [f"q{i},{','.join(map(str, votes[i, ::-1]))},{y[i]}" for i in range(300)]
+    lines[7] = lines[7].rsplit(",", 1)[0] + ","  # nobody looked
+    (tmp_path / "v.csv").write_text("\n".join(["id,e,d,c,b,a,truth", *lines]))
+    with pytest.warns(UserWarning, match="no true label"):
+        table = vc.read_votes(tmp_path / "v.csv", item="id", label="truth", classes=[0, 1])
+    monitor = vc.Monitor(made).update(table)
+    rest = np.arange(300) != 7
+    assert monitor.streams[0].losses == vc.Monitor(made).update(votes[rest], y[rest]).streams[0].losses
+    with pytest.raises(ValueError, match="fed before"):
+        monitor.update(predictions=[0], y=[0], items=["q8"])
+    assert monitor.update(predictions=[0], y=[0], items=["q7"]).rows == 300
+    triage = vc.triage(votes, y, max_risk=0.2, weights="uniform", voters=list("abcde"))
+    assert vc.Monitor(triage).update(table).rows == 300

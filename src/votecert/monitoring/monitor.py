@@ -19,6 +19,7 @@ from votecert.monitoring.streams import Alarm, Look, Seen, Stream
 from votecert.monitoring.watched import Subject, watch
 from votecert.numerics.sequential import UNITS
 from votecert.rows.clusters import read_clusters
+from votecert.rows.vote_table import VoteTable
 
 MOST_LOOKS = 500
 """So many looks are kept; then every second of the older ones is dropped."""
@@ -129,8 +130,9 @@ class Monitor:
 
         Parameters
         ----------
-        votes : (rows, d) labels, (rows, d, c) scores of a soft vote, or Ballots
-            Of the same voters in the same order; columns of a table are found by name.
+        votes : (rows, d) labels, (rows, d, c) scores of a soft vote, Ballots, or what read_votes returns
+            Of the same voters in the same order; columns of a table are found by name. What was read from a
+            file has its labels, items and groups with it.
         y : (rows,) labels
             The true labels. For triage, give all rows, with None where nobody knows: they count for the
             coverage.
@@ -157,19 +159,24 @@ class Monitor:
         Monitor
             Itself.
         """
+        if isinstance(votes, VoteTable) and y is None:
+            named: dict[str, Any] = {"groups": groups, "items": items}
+            given = {name: value for name, value in named.items() if value is not None}
+            others: dict[str, Any] = {"clusters": clusters, "skip_seen": skip_seen, "batch": batch}
+            return self.update(**self._watched.of_table(votes) | given | others, when=when)
         if y is not None and len(y) == 0:
             return self
         answers, labels = self._watched.outcomes(votes, y, predictions)
-        named = self._watched.groups(groups, labels)
+        group = self._watched.groups(groups, labels)
         unit, items = self._units(clusters, items, len(labels))
         n_units = int(unit[-1]) + 1 if clusters is None else len(items or ())
         kept = self._memory.new_items(items, n_units, skip_seen)
-        batch = self._memory.new_batch(batch, items, answers, labels, named)
+        batch = self._memory.new_batch(batch, items, answers, labels, group)
         n_new = int(kept.sum())
         if n_new == 0:
             return self
         rows, time = self.rows + n_new, _time(when)
-        losses = self._watched.losses(answers, labels, named)
+        losses = self._watched.losses(answers, labels, group)
         streams = tuple(
             stream.fed(self._by_unit(*losses[stream.name], unit, kept), rows, time) for stream in self.streams
         )

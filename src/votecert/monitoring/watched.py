@@ -7,11 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from votecert._types import AnyArray
 from votecert.certificate import Certificate, CertificateTable
 from votecert.certificate.losses import LossCertificate
 from votecert.certificate.losses.counting import error_costs, largest_cost
@@ -19,7 +20,8 @@ from votecert.certificate.triage import Triage
 from votecert.monitoring.streams import Stream
 from votecert.rows.ballots import Ballots
 from votecert.rows.labels import encode
-from votecert.rows.tables import in_order
+from votecert.rows.tables import in_order, places_of
+from votecert.rows.vote_table import VoteTable
 
 ERROR, COST, HANDED_OVER = "error", "cost", "handed over"
 """Names of streams: of a plain certificate, of one of costs, and of triage."""
@@ -42,6 +44,7 @@ class Watched(ABC):
     results: tuple[Any, ...]
 
     kind: ClassVar[str]
+    counts_all: ClassVar[bool] = False
 
     @property
     def vote(self) -> Any:
@@ -97,6 +100,18 @@ class Watched(ABC):
             return np.where(places == len(self.vote.predictor.classes), NOBODY, places), labels
         answers = self.answers(in_order(votes, self.vote.voters))
         return answers, self.encoded(self.vote.predictor.labels[np.maximum(answers, 0)], y)[1]
+
+    def of_table(self, table: VoteTable) -> dict[str, Any]:
+        """What a table of votes has to feed; with the rows that nobody looked at, where these count."""
+        votes, y, items = table.votes, table.y.tolist(), table.items
+        if self.counts_all and len(table.unlabelled):
+            votes, y = np.concatenate([votes, table.unlabelled]), [*y, *[None] * len(table.unlabelled)]
+            items = None if items is None else np.append(items, cast(AnyArray, table.unlabelled_items))
+        names, voters = table.voters, self.vote.voters
+        places = None if names is None or voters is None else places_of(voters, names)
+        found = {"votes": votes if places is None else votes[:, places], "y": y}
+        found |= {"items": items} if items is not None else {}
+        return found | ({"groups": table.groups} if table.groups is not None else {})
 
     def answers(self, votes: Any) -> Places:
         """Places of the answers to new rows."""
@@ -179,6 +194,7 @@ class WatchedTriage(Watched):
     """The error among the rows that a vote answers, and the share of rows that it hands over."""
 
     kind = "triage"
+    counts_all = True
 
     @property
     def delta(self) -> float | None:
