@@ -257,3 +257,12 @@ def test_edited_certificates_are_refused(field):
             with suppress(ValueError):
                 assert not vc.LossCertificate.from_json(json.dumps(text)).verify(), (field, options)
         assert not found.verify(votes, 1 - y, own if "clusters" in options else None)
+
+
+def test_costs_in_clusters_are_rounded_up():
+    votes, y = np.tile([[1], [0]], (60, 1)), np.zeros(120, int)  # in each cluster one row costs a third
+    options = {"weights": "uniform", "costs": [[0, 1], [3, 0]], "clusters": np.repeat(np.arange(60), 2)}
+    alike = vc.certify(votes, y, classes=[0, 1], **options)
+    assert alike.losses == ((1, 171 * UNIT // 1024, 60),)
+    rows = vc.certify(votes, y, classes=[0, 1], largest_cluster=4, **options)
+    assert rows.losses == ((2, 342 * UNIT // 1024, 60),)

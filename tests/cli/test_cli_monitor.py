@@ -141,6 +141,18 @@ def test_clusters(invoke, folder):
     assert again.exit_code == 2
     assert "fed before" in again.stderr
     assert invoke("monitor", "c.json", "bad.csv", *LABEL).exit_code == 2
+    rows = ("--label", "human", "--ignore", "question,region", "--cluster", "patient")
+    text = (folder / "votes.csv").read_text().splitlines()
+    lines = [f"patient,{text[0]}", *(f"o{place // 4},{line}" for place, line in enumerate(text[1:]))]
+    (folder / "old.csv").write_text("\n".join(lines) + "\n")
+    done = invoke("certify", "old.csv", *rows, "--weights", "uniform", "--json", "k.json")
+    assert done.exit_code == 0, done.stderr
+    done = invoke("monitor", "k.json", "patients.csv", *rows, "--state", "k2.json")
+    assert done.exit_code == 0, done.stderr
+    assert "on 25 clusters" in done.stdout
+    assert (
+        "--cluster" in invoke("monitor", "k.json", "new.csv", "--label", "human", "--state", "k2.json").stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def read_votes(
     VoteTable
         For :func:`votecert.certify` and the others, in place of ``votes`` and ``y``. Of a long table, items
         are in the order in which they appear and judges sorted by name. Rows without a true label are counted
-        in the notes and kept in ``unlabelled``; nothing is certified on them.
+        in the notes and kept in ``unlabelled``: learning looks at them, and nothing is certified on them.
 
     Raises
     ------
