@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import numpy as np
 import typer
 
 import votecert as vc
@@ -18,7 +17,7 @@ from votecert.cli.errors import Code, leave
 from votecert.cli.results import STDOUT, check_outputs, save
 from votecert.cli.rows import Result, read_rows
 from votecert.cli.verify import LARGEST_CERTIFICATE, sound_results
-from votecert.rows.files import write_atomically
+from votecert.rows.files.atomic import write_atomically
 from votecert.rows.files.lock import locked
 
 ALPHA = 0.01
@@ -135,6 +134,8 @@ def _new_rows(
     one = monitor.certificates[0]
     if cluster is not None and options.group is not None:
         raise ValueError("--cluster and --group cannot be given together here: use Monitor.update in Python.")
+    import numpy as np
+
     # voters that fall silent are what one wants to hear of, whether or not they ever did
     wanted = {
         "classes": list(one.classes),

@@ -15,8 +15,7 @@ import votecert as vc
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import Code, complain, leave
 from votecert.cli.options import ResultOptions
-from votecert.rows.ballots import Ballots
-from votecert.rows.files import check_writable, write_atomically
+from votecert.rows.files.atomic import check_writable, write_atomically
 
 STDOUT = "-"
 
@@ -175,7 +174,7 @@ def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
 
 def save_report(
     certificate: vc.Certificate,
-    rows: Ballots | None,
+    rows: vc.Ballots | None,
     tables: Any,
     options: ResultOptions,
     talk: Talk,
@@ -189,7 +188,7 @@ def save_report(
     save(options.html, html, talk)
 
 
-def comparison(certificate: vc.Certificate, rows: Ballots, talk: Talk) -> vc.CertificateTable:
+def comparison(certificate: vc.Certificate, rows: vc.Ballots, talk: Talk) -> vc.CertificateTable:
     """Every bound at the weights of a certificate, for looking."""
     from votecert.certificate import compare_at
 
