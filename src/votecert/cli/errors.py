@@ -53,6 +53,7 @@ SPELLINGS = {
     "split=": "--split",
     "groups=": "--group",
     "clusters=": "--cluster",
+    "clusters=": "--cluster",
     "validate=False": "--force",
     "skip_seen=True": "--skip-seen",
     "items=": "--item",
