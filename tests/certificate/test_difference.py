@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import binom
 
 import votecert as vc
+from votecert.certificate.difference import GRID, limits
 from votecert.certificate.record import digest
-from votecert.numerics import bounded_mean_upper
+from votecert.numerics import OUTWARD, bounded_mean_upper
 
 
 def pair(rng, m, both=0.05, first=0.02, second=0.08):
@@ -104,6 +105,30 @@ def test_rows_that_repeat_in_clusters_would_miss_as_rows():
     assert missed > binom.isf(1e-9, 200, 0.2)
 
 
+def without_spread(content):
+    """The same estimate from losses that hardly differ, and the far closer limits that these would have."""
+    units = content["n_clusters"] or content["n_rows"]
+    forged = {"votecert_version": "0", "estimate": -2 / GRID}
+    forged |= {"above": [[GRID // 2 - 1, units]], "below": [[GRID // 2 + 1, units]]}
+    pairs = [tuple(map(tuple, forged[side])) for side in ("above", "below")]
+    lower, upper = limits(OUTWARD, *pairs, content["delta"])
+    return forged | {"lower": math.nextafter(lower, -2), "upper": math.nextafter(upper, 2)}
+
+
+def test_losses_of_clusters_go_together():
+    rng = np.random.default_rng(6)
+    y, first, second = pair(rng, 400)
+    found = vc.difference(y, first, second, clusters=rng.integers(57, size=400))
+    content = json.loads(found.to_json())
+    assert vc.Difference.from_json(found.to_json()).verify()
+    for side in ("above", "below"):
+        (place, count), *rest = content[side]
+        text = {**content, side: [[place - 4, count], *rest]}
+        text["digest"] = digest(text)
+        with pytest.raises(ValueError, match="go together"):
+            vc.Difference.from_json(json.dumps(text))
+
+
 def test_json_comes_back_and_forgeries_are_refused():
     y, first, second = pair(np.random.default_rng(5), 400)
     found = vc.difference(y, first, second)
@@ -123,6 +148,11 @@ def test_json_comes_back_and_forgeries_are_refused():
         {"above": [[0, 400]]},
         {"estimate": -0.9},
         {"extra": 1},
+        {"errors": [content["errors"][0] - 1, content["errors"][1]]},
+        {"errors": [0, content["errors"][1] - content["errors"][0]]},
+        {"n_rows": 400.0},
+        {"above": [[float(place), count] for place, count in content["above"]]},
+        without_spread(content),
     ):
         text = {**content, **forged}
         text["digest"] = digest(text)

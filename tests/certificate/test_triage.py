@@ -376,6 +376,15 @@ def test_edited_results_are_refused_with_and_without_a_new_digest(results, field
             assert not verdict, (field, found.origin)
 
 
+def test_words_of_another_version_are_on_trust(results):
+    content = json.loads(results[0].to_json())
+    content |= {"votecert_version": "0", "statement": "It never errs."}
+    content["digest"] = digest(content)
+    checked = vc.Triage.from_json(json.dumps(content)).verify()
+    assert checked
+    assert any("another version" in line for line in checked.on_trust)
+
+
 def test_a_threshold_that_did_not_pass_is_refused():
     found = vc.triage(*panel(np.random.default_rng(0), 800), weights="uniform", max_risk=0.04)
     lowest = found.curve[-1]

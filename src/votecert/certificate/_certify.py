@@ -167,7 +167,7 @@ def certify(
         asked = Losses(costs, clusters, largest_cluster)
         return certify_losses(rows, theta, origin, asked, delta, fallback, names, options)
     if sequential:
-        bound = _sequential(bound, origin)
+        bound = _sequential(bound, origin, groups)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
     methods = _in_search(search, [find_bound(name) for name in tried])
     check_prior(prior, methods)
@@ -295,8 +295,13 @@ def _refuse_with_losses(**others: Any) -> None:
         raise TypeError(f"{said[0]}= would be ignored here: leave it out with costs= or clusters=.")
 
 
-def _sequential(bound: str | Bound | None, origin: Origin) -> Bound:
-    """The bound for those who look while the rows come in; refused for a vote that was not fixed before."""
+def _sequential(bound: str | Bound | None, origin: Origin, groups: Any) -> Bound:
+    """The bound for those who look while the rows come in; refused where something was not fixed before."""
+    if groups is not None:
+        raise ValueError(
+            "sequential=True is not for groups=: how many groups share delta would change with the rows that "
+            "have come. Certify each group by itself, with a share of delta fixed in advance as delta=."
+        )
     if bound not in (None, TestSet.id) and not isinstance(bound, TestSet):
         raise ValueError("sequential=True is for the test-set bound: leave bound= out.")
     if origin != "fixed":

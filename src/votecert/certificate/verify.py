@@ -29,6 +29,8 @@ BELOW_EXACT, BELOW_FLOAT64 = 1e-15, 1e-9
 MOST_IN_FORTY_DIGITS = 20_000
 """Voters with which forty digits take ten seconds; with more, float64 has to do."""
 
+OTHER_WORDS = "Its sentences were written by another version of votecert and not compared."
+
 SAME_FIT = 0.1
 """Weights fitted again on another machine may differ so much, as a share of all votes, and no more."""
 
@@ -158,7 +160,7 @@ def _on_trust(certificate: Certificate) -> list[str]:
     if certificate.declared:
         listed.append("What its maker declared, see the assumptions.")
     if not certificate.own_words:
-        listed.append("Its sentences were written by another version of votecert and not compared.")
+        listed.append(OTHER_WORDS)
     return listed
 
 

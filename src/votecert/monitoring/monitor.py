@@ -140,7 +140,7 @@ class Monitor:
             What the vote said, in place of ``votes``. A missing one is an error, as in the certificate; for
             triage it was handed over.
         groups : (rows,) labels or "class", optional
-            For certificates by group: to which one each row belongs.
+            For certificates by group: to which one each row belongs. Those by what the vote says need none.
         clusters : (rows,) labels, optional
             For monitors that count clusters: to which one each row belongs. Each is fed once and as a whole.
         items : sequence, optional
@@ -167,7 +167,7 @@ class Monitor:
         if y is not None and len(y) == 0:
             return self
         answers, labels = self._watched.outcomes(votes, y, predictions)
-        group = self._watched.groups(groups, labels)
+        group = self._watched.groups(groups, answers, labels)
         unit, items = self._units(clusters, items, len(labels))
         n_units = int(unit[-1]) + 1 if clusters is None else len(items or ())
         kept = self._memory.new_items(items, n_units, skip_seen)
@@ -271,9 +271,15 @@ class Monitor:
     def interval(self) -> tuple[float, float]:
         """Limits of the error that hold at all times together with probability 1 - alpha, if it is constant.
 
-        That alpha is one of their own. With several limits, those of the :attr:`worst` stream.
+        That alpha is one of their own. With several streams, those of the :attr:`worst`: which one that is
+        depends on the rows, so the streams share alpha and the limits of all hold together.
         """
-        return self.worst.interval(self.alpha)
+        return self.worst.interval(self.alpha_of_interval)
+
+    @property
+    def alpha_of_interval(self) -> float:
+        """Share of alpha for the always-valid limits of each stream."""
+        return self.alpha / len(self.streams)
 
     @property
     def statement(self) -> str:

@@ -31,6 +31,9 @@ SCHEMA = 1
 RECORDS = {"triage": Triage, "losses": LossCertificate}
 """What is watched besides certificates of errors."""
 
+PROSE = {"votecert_version", "statement", "certificates", "digest"}
+"""Fields that another version may have written in other words; certificates are checked by themselves."""
+
 MOST = 2**53
 """No count is larger: beyond, a float no longer holds every whole number."""
 
@@ -105,6 +108,11 @@ def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M
     monitor._memory = Memory.from_dict(content["memory"])
     if problem := next(_contradictions(monitor), None):
         raise ValueError(f"The state contradicts itself: {problem}.")
+    known = json.loads(to_json(monitor))
+    prose = PROSE if content["votecert_version"] != known["votecert_version"] else {"digest"}
+    for name in sorted((known.keys() | content.keys()) - prose):
+        if known.get(name, ...) != content.get(name, ...):
+            raise ValueError(f"The state is not one that a monitor writes: see {name!r}.")
     return monitor
 
 

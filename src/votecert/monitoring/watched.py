@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from votecert._types import AnyArray
 from votecert.certificate import Certificate, CertificateTable
+from votecert.certificate.groups import PREDICTED
 from votecert.certificate.losses import LossCertificate
 from votecert.certificate.losses.counting import error_costs, largest_cost
 from votecert.certificate.triage import Triage
@@ -127,7 +128,7 @@ class Watched(ABC):
         found = encode(_column(said), y, self.vote.predictor.classes)
         return found.codes[:, 0].astype(np.intp), found.labels
 
-    def groups(self, groups: Any, labels: Places) -> npt.NDArray[np.str_] | None:
+    def groups(self, groups: Any, answers: Places, labels: Places) -> npt.NDArray[np.str_] | None:
         """The group of each row, where results are by group."""
         if groups is not None:
             raise TypeError("groups= would be ignored here: the certificate is about all rows.")
@@ -166,7 +167,14 @@ class WatchedGroups(WatchedCertificate):
         wrong = (answers != labels).astype(np.float64)
         return {str(one.group): (groups == one.group, wrong) for one in self.results}
 
-    def groups(self, groups: Any, labels: Places) -> npt.NDArray[np.str_] | None:
+    def groups(self, groups: Any, answers: Places, labels: Places) -> npt.NDArray[np.str_] | None:
+        if by_answer(self.vote):
+            if groups is not None and not (isinstance(groups, str) and groups == "predicted"):
+                raise TypeError(
+                    "groups= would be ignored here: these certificates are by what the vote says, which is "
+                    "known without it."
+                )
+            groups = self._names_of_answers()[np.maximum(answers, 0)]
         if groups is None:
             raise TypeError(
                 "These certificates are by group: say with groups= which one each row belongs to."
@@ -187,6 +195,14 @@ class WatchedGroups(WatchedCertificate):
                 "Leave out rows of other groups: nothing was certified about them."
             )
         return names
+
+    def _names_of_answers(self) -> npt.NDArray[np.object_]:
+        """For each class the group of the rows that get it, which may have the grouping's name before it."""
+        known, labels = [str(one.group) for one in self.results], map(str, self.vote.predictor.classes)
+        named = [
+            next((name for name in known if f": {name}".endswith(f": {label}")), label) for label in labels
+        ]
+        return np.array(named, dtype=object)
 
 
 @dataclass(frozen=True)
@@ -303,7 +319,17 @@ def watch(subject: Any) -> Watched:
         raise ValueError("These certificates are by several bounds: watch one of them, table[bound].")
     if len({one.predictor for one in subject}) > 1:
         raise ValueError("These certificates are about several votes: a monitor watches one.")
+    if len({by_answer(one) for one in subject}) > 1:
+        raise ValueError(
+            "These certificates are by what the vote says and by other groups, too: a row belongs to "
+            "several. Watch a table of one grouping."
+        )
     return WatchedGroups(subject.certificates)
+
+
+def by_answer(certificate: Certificate) -> bool:
+    """Whether the certificate is about the rows that the vote gives one answer."""
+    return PREDICTED in certificate.declared
 
 
 def _listed(labels: Any) -> list[Any]:

@@ -12,7 +12,14 @@ from votecert.certificate.text import sentence
 from votecert.certificate.triage.leads import Leads, declared_cuts, fit_vote, fitted_cuts, scale_of
 from votecert.certificate.triage.record import Triage
 from votecert.certificate.triage.rules import coverage, curve_risks, passing, points, selected
-from votecert.certificate.verify import BELOW_EXACT, BELOW_FLOAT64, SAME_FIT, TOLERANCE, Verification
+from votecert.certificate.verify import (
+    BELOW_EXACT,
+    BELOW_FLOAT64,
+    OTHER_WORDS,
+    SAME_FIT,
+    TOLERANCE,
+    Verification,
+)
 from votecert.certificate.vote_record import SEED, VoteRecord
 from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
@@ -41,6 +48,8 @@ def verify(triage: Triage, votes: Any = None, y: Any = None) -> Verification:
             on_trust.append("These weights, which are not equal, were fixed before the rows were seen.")
     elif triage.seed != SEED:
         on_trust.append(f"The seed {triage.seed} was chosen once, whatever came of it.")
+    if not triage.own_words:
+        on_trust.append(OTHER_WORDS)
     if votes is not None or y is not None:
         found, trusted = _recount(triage, rows_of(triage, votes, y))
         problems, on_trust = problems + found, on_trust + trusted
