@@ -53,7 +53,6 @@ SPELLINGS = {
     "split=": "--split",
     "groups=": "--group",
     "clusters=": "--cluster",
-    "clusters=": "--cluster",
     "validate=False": "--force",
     "skip_seen=True": "--skip-seen",
     "items=": "--item",
