@@ -56,6 +56,11 @@ CLUSTERS = ("tests/monitoring/test_clusters.py",)
 WATCHING_COMMAND = ("tests/cli/test_cli_monitor.py",)
 GATE = ("tests/cli/test_cli_certify.py", "-k", "gate")
 
+BOUNDED = ("tests/numerics/test_bounded.py",)
+DIFFERENCE = ("tests/certificate/test_difference.py",)
+TRIAGE = ("tests/certificate/test_triage.py",)
+LOSSES = ("tests/certificate/test_losses.py",)
+
 MUTANTS = (
     # numerics
     Mutant(
@@ -969,5 +974,167 @@ MUTANTS = (
         "    if False:\n        raise",
         "a column of item numbers is certified as a voter",
         ("tests/rows/test_checks.py",),
+    ),
+    # what is acted on
+    Mutant(
+        "numerics/bounded.py",
+        "    cost = _LOG_2 * (1 + _EPS) - log_level\n",
+        "    cost = -log_level\n",
+        "two limits on a mean loss share one level",
+        BOUNDED,
+    ),
+    Mutant(
+        "numerics/bounded.py",
+        "    target = cost + math.log(len(STAKES)) * (1 + _EPS)\n",
+        "    target = cost\n",
+        "the stakes of the mixture are not shared",
+        BOUNDED,
+    ),
+    Mutant(
+        "numerics/bounded.py",
+        "sums = (terms - noise) @ count",
+        "sums = (terms + noise) @ count",
+        "the limit on a mean loss is rounded inward",
+        BOUNDED,
+    ),
+    Mutant(
+        "rows/clusters.py",
+        "rounded: IntArray = -(-np.asarray(numerators, dtype=np.int64) * GRID // np.asarray(denominators))",
+        "rounded: IntArray = np.asarray(numerators, dtype=np.int64) * GRID // np.asarray(denominators)",
+        "losses of clusters are rounded down",
+        DIFFERENCE,
+    ),
+    Mutant(
+        "certificate/difference.py",
+        "level = -ar.log(2 / ar.number(delta))",
+        "level = -ar.log(1 / ar.number(delta))",
+        "both sides of a difference have all of delta",
+        DIFFERENCE,
+    ),
+    Mutant(
+        "certificate/triage/rules.py",
+        "        else:\n            carried = 0\n",
+        "",
+        "any threshold that passes is kept",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/rules.py",
+        "own = level * carried / total",
+        "own = level",
+        "starting shares of thresholds are not paid",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/rules.py",
+        'share = Fraction(delta) * SHARES["curve"] / len(places)',
+        'share = Fraction(delta) * SHARES["curve"]',
+        "the points of the curve share nothing",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/rules.py",
+        "limit(ar, m - n, m, half / len(counts.answered))",
+        "limit(ar, m - n, m, half)",
+        "coverage is not paid for each threshold",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/rules.py",
+        "even = ar.number(n) / m - ar.sqrt",
+        "even = ar.number(n) / m - 0 * ar.sqrt",
+        "coverage is what was counted",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/record.py",
+        "return 1.0 if self.threshold is None else self.max_risk",
+        "return min(point.risk for point in self.curve)",
+        "the limit at the chosen threshold is reported",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/leads.py",
+        "return cls(vote, *declared_cuts(vote, thresholds, _always_odd(vote, rows)), rows)",
+        "return cls(vote, *fitted_cuts(vote, rows, 1.0, 0.05, 0.05), rows)",
+        "thresholds come from the certifying rows",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/leads.py",
+        "fitted_cuts(vote, fitting, certifying.n_rows / fitting.n_rows",
+        "fitted_cuts(vote, certifying, certifying.n_rows / fitting.n_rows",
+        "thresholds of learned votes come from the certifying rows",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/leads.py",
+        "vote = fit_vote(fitting, fallback,",
+        "vote = fit_vote(rows, fallback,",
+        "triage certifies a vote on rows it was fitted on",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/leads.py",
+        "winner = np.where(tied(totals), -1, totals.argmax(axis=1))",
+        "winner = totals.argmax(axis=1)",
+        "tied soft votes are answered",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/triage/verify.py",
+        "if triage.place is not None and (allowed is None or triage.place > allowed):",
+        "if False:",
+        "any threshold verifies",
+        TRIAGE,
+    ),
+    Mutant(
+        "certificate/groups.py",
+        "return np.maximum(winner, 0)[rows.pattern_of_row]",
+        "return winner[rows.pattern_of_row]",
+        "rows without votes are of no predicted class",
+        GROUPS,
+    ),
+    Mutant(
+        "certificate/groups.py",
+        "return [str(label) for label in rows.classes.tolist()]",
+        "return [str(label) for label in rows.classes[np.unique(rows.labels)].tolist()][:1] * 1",
+        "classes share delta by what was seen",
+        GROUPS,
+    ),
+    Mutant(
+        "certificate/losses/counting.py",
+        "        places = -(-sums // (UNIT // GRID))",
+        "        places = sums // UNIT * GRID",
+        "costs in clusters are rounded down",
+        LOSSES,
+    ),
+    Mutant(
+        "certificate/losses/counting.py",
+        "[float(scale)] if len(row) == len(costs) else []",
+        "[0.0] if len(row) == len(costs) else []",
+        "no answer is free",
+        LOSSES,
+    ),
+    Mutant(
+        "certificate/losses/record.py",
+        "return not self.clusters and (self.costs is None or are_errors(self.costs))",
+        "return self.costs is None or are_errors(self.costs)",
+        "clusters are counted as errors of rows",
+        LOSSES,
+    ),
+    Mutant(
+        "certificate/losses/make.py",
+        "chosen = in_fitting_part(self.own.max() + 1, split, seed)[self.own] == fitting",
+        "chosen = in_fitting_part(len(self.own), split, seed) == fitting",
+        "clusters are split row by row",
+        LOSSES,
+    ),
+    Mutant(
+        "certificate/losses/make.py",
+        "        fitting, certifying = units.parts(split, seed)\n",
+        "        fitting, certifying = units.parts(split, seed)[0], units\n",
+        "costs are certified on rows that were fitted on",
+        LOSSES,
     ),
 )

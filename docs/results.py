@@ -22,8 +22,10 @@ FIGURE = ROOT / "docs" / "images" / "tightness.png"
 
 COMMANDS = {
     "generated": ["benchmarks/tightness.py"],
-    "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER"],
+    "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER", "--juries", "FOLDER"],
     "times": ["benchmarks/tightness.py", "--times"],
+    "triage": ["benchmarks/triage.py"],
+    "triage_files": ["benchmarks/triage.py", "--votes", "FOLDER"],
     "monitoring": ["benchmarks/monitoring.py", "alarms"],
     "stopping": ["benchmarks/monitoring.py", "plans"],
     "end_to_end": ["benchmarks/end_to_end.py", "10"],
@@ -34,6 +36,9 @@ COMMANDS = {
     "scale": ["benchmarks/scale.py"],
     "quickstart": ["docs/try_quickstart.py"],
 }
+
+ON_FILES = ("reference", "triage_files")
+"""Blocks that need a folder of votes."""
 
 
 def output(command: list[str], folder: Path | None) -> str:
@@ -60,30 +65,29 @@ def paste(name: str, text: str) -> str:
 
 
 def read_table(page: str, name: str) -> list[tuple[str, float, float, float]]:
-    """Name, certificate, limit and test error of each line of a tightness table."""
+    """Name of each ensemble of a tightness table, limit of its plain vote, recipe and certificate."""
     block = re.search(rf"<!-- {name} -->(.*?)<!-- end -->", page, re.DOTALL)
-    line = re.compile(r"^(.+?) +\d+ +\d+ +\d+ +(\d\.\d+) +(\d\.\d+) +\d\.\d+ +(\d\.\d+) ", re.MULTILINE)
+    line = re.compile(r"^(\w[^,]*, .+?) +\d+ +\d+ +\d+ +(\d\.\d+) +(\d\.\d+) +(\d\.\d+) ", re.MULTILINE)
     found = line.findall(block[1]) if block else []
-    return [(title, float(risk), float(limit), float(test)) for title, risk, limit, test in found]
+    return [(title, float(plain), float(recipe), float(risk)) for title, plain, recipe, risk in found]
 
 
 def draw(page: str) -> None:
-    """Certificates of the generated votes between their test error and their limit."""
+    """Certificates of the generated ensembles, next to the recipe and to the plain vote."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    titles, risks, limits, tests = zip(*read_table(page, "generated"), strict=True)
-    figure, axes = plt.subplots(figsize=(6.4, 7), layout="constrained")
+    titles, plain, recipe, risks = zip(*read_table(page, "generated"), strict=True)
+    figure, axes = plt.subplots(figsize=(6.4, 6), layout="constrained")
     places = range(len(titles))
-    axes.hlines(places, limits, risks, color="teal", linewidth=2)
-    axes.plot(risks, places, "o", color="teal", markersize=5, label="certificate, weights learned")
-    axes.plot(limits, places, "|", color="black", markersize=9, label="limit (Clopper-Pearson)")
-    axes.plot(tests, places, "x", color="grey", markersize=5, label="error on test rows")
+    axes.plot(risks, places, "o", color="teal", markersize=5, label="certificate, vote learned")
+    axes.plot(recipe, places, "|", color="black", markersize=9, label="recipe: stacker, tested on the rest")
+    axes.plot(plain, places, "x", color="grey", markersize=5, label="plain vote, fixed in advance")
     axes.set_yticks(places, titles, fontsize=8)
     axes.invert_yaxis()
-    axes.set(xlabel="error, delta = 0.05", xlim=(0, None))
+    axes.set(xlabel="error, delta = 0.05", xlim=(0, 0.5))
     axes.legend(loc="lower right", fontsize=8)
     figure.savefig(FIGURE, dpi=100)
 
@@ -95,9 +99,9 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.names) - set(COMMANDS):
         parser.error(f"no such block: {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
-    for name in options.names or [name for name in COMMANDS if name != "reference" or options.votes]:
-        if name == "reference" and not (options.votes and any(options.votes.glob("*.npz"))):
-            parser.error("the block 'reference' needs --votes FOLDER, a folder with npz files")
+    for name in options.names or [name for name in COMMANDS if name not in ON_FILES or options.votes]:
+        if name in ON_FILES and not (options.votes and any(options.votes.glob("*.npz"))):
+            parser.error(f"the block {name!r} needs --votes FOLDER, a folder with npz files")
         page = paste(name, output(COMMANDS[name], options.votes))
         if name == "generated":
             draw(page)

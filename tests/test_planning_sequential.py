@@ -87,8 +87,6 @@ def test_certificates_on_the_way():
     assert read == made[2]
     assert read.verify()
     assert "ville1939" in made[2].cite()
-    groups = vc.certify(votes, y, weights="uniform", sequential=True, groups="class")
-    assert all(one.options == {"sequential": True} for one in groups)
     forged = vc.Certificate.from_json(made[2].to_json().replace('"sequential": true', '"sequential": false'))
     assert not forged.verify()
 
@@ -100,6 +98,7 @@ def test_certificates_on_the_way():
         ({"weights": [0.5, 0.25, 0.25]}, "fixed_in_advance=True"),
         ({"weights": "uniform", "bound": "fo"}, "leave bound= out"),
         ({"weights": "uniform", "bound": "best"}, "leave bound= out"),
+        ({"weights": "uniform", "groups": "class"}, "by itself, with a share of delta"),
     ],
 )
 def test_only_votes_that_were_fixed_before(options, message):

@@ -11,7 +11,9 @@ import pytest
 from scipy.stats import binom
 
 import votecert as vc
+from votecert.certificate.difference import GRID, limits
 from votecert.certificate.record import digest
+from votecert.numerics import OUTWARD, bounded_mean_upper
 
 
 def pair(rng, m, both=0.05, first=0.02, second=0.08):
@@ -32,6 +34,9 @@ def test_the_better_one_is_found_with_an_interval_around_the_estimate():
     swapped = vc.difference(y, second, first)
     assert (swapped.lower, swapped.upper) == (-found.upper, -found.lower)
     assert swapped.better == "second"
+    lone = [int(((first != y) & (second == y)).sum()), int(((first == y) & (second != y)).sum())]
+    above = bounded_mean_upper([0.0, 0.5, 1.0], [lone[1], 3000 - sum(lone), lone[0]], math.log(0.025))
+    assert found.upper == pytest.approx(2 * above - 1, abs=1e-12)
     separate = 2 * (1.96 * 0.3 / math.sqrt(3000)) * 2
     assert found.upper - found.lower < separate  # errors that both make cancel
 
@@ -100,6 +105,30 @@ def test_rows_that_repeat_in_clusters_would_miss_as_rows():
     assert missed > binom.isf(1e-9, 200, 0.2)
 
 
+def without_spread(content):
+    """The same estimate from losses that hardly differ, and the far closer limits that these would have."""
+    units = content["n_clusters"] or content["n_rows"]
+    forged = {"votecert_version": "0", "estimate": -2 / GRID}
+    forged |= {"above": [[GRID // 2 - 1, units]], "below": [[GRID // 2 + 1, units]]}
+    pairs = [tuple(map(tuple, forged[side])) for side in ("above", "below")]
+    lower, upper = limits(OUTWARD, *pairs, content["delta"])
+    return forged | {"lower": math.nextafter(lower, -2), "upper": math.nextafter(upper, 2)}
+
+
+def test_losses_of_clusters_go_together():
+    rng = np.random.default_rng(6)
+    y, first, second = pair(rng, 400)
+    found = vc.difference(y, first, second, clusters=rng.integers(57, size=400))
+    content = json.loads(found.to_json())
+    assert vc.Difference.from_json(found.to_json()).verify()
+    for side in ("above", "below"):
+        (place, count), *rest = content[side]
+        text = {**content, side: [[place - 4, count], *rest]}
+        text["digest"] = digest(text)
+        with pytest.raises(ValueError, match="go together"):
+            vc.Difference.from_json(json.dumps(text))
+
+
 def test_json_comes_back_and_forgeries_are_refused():
     y, first, second = pair(np.random.default_rng(5), 400)
     found = vc.difference(y, first, second)
@@ -119,6 +148,11 @@ def test_json_comes_back_and_forgeries_are_refused():
         {"above": [[0, 400]]},
         {"estimate": -0.9},
         {"extra": 1},
+        {"errors": [content["errors"][0] - 1, content["errors"][1]]},
+        {"errors": [0, content["errors"][1] - content["errors"][0]]},
+        {"n_rows": 400.0},
+        {"above": [[float(place), count] for place, count in content["above"]]},
+        without_spread(content),
     ):
         text = {**content, **forged}
         text["digest"] = digest(text)
@@ -145,3 +179,10 @@ def test_the_picture():
     found = vc.difference(y, first, second, names=("a $", "b"))
     display = vc.DifferenceDisplay.from_difference([found, vc.difference(y, first, first)]).plot()
     assert display.ax_.get_yticklabels()[0].get_text().startswith("a")
+
+
+def test_losses_of_clusters_are_rounded_up_on_both_sides():
+    first = np.tile([1, 0, 0], 50)  # of three rows the first one errs on one: D = 1/3
+    found = vc.difference(np.zeros(150, int), first, np.zeros(150, int), clusters=np.repeat(np.arange(50), 3))
+    assert found.above == ((683, 50),)
+    assert found.below == ((342, 50),)

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -373,6 +374,27 @@ def test_edited_results_are_refused_with_and_without_a_new_digest(results, field
             except ValueError:
                 continue
             assert not verdict, (field, found.origin)
+
+
+def test_words_of_another_version_are_on_trust(results):
+    content = json.loads(results[0].to_json())
+    content |= {"votecert_version": "0", "statement": "It never errs."}
+    content["digest"] = digest(content)
+    checked = vc.Triage.from_json(json.dumps(content)).verify()
+    assert checked
+    assert any("another version" in line for line in checked.on_trust)
+
+
+def test_a_threshold_that_did_not_pass_is_refused():
+    found = vc.triage(*panel(np.random.default_rng(0), 800), weights="uniform", max_risk=0.04)
+    lowest = found.curve[-1]
+    assert found.threshold > lowest.threshold
+    content = json.loads(found.to_json()) | {"threshold": lowest.threshold, "coverage": lowest.coverage}
+    content["statement"] = replace(found, threshold=lowest.threshold, coverage=lowest.coverage).statement
+    content["digest"] = digest(content)
+    forged = vc.Triage.from_json(json.dumps(content))
+    assert forged.intact
+    assert "not certified" in str(forged.verify())
 
 
 def test_rows_tell_forged_counts_and_votes(results):

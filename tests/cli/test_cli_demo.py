@@ -24,6 +24,11 @@ def test_no_arguments(run, tmp_path):
     meaning = out[out.index("With confidence 95 %") :]
     assert re.search(r"errs\s+on\s+at\s+most\s+[\d.]+ %", meaning)
     assert "<html" in (tmp_path / "votecert-report.html").read_text()
+    jobs = [out.index(job) for job in ("1. Certify", "2. Decide", "3. Watch")]
+    assert jobs == sorted(jobs)
+    assert re.search(r"answers\s+at\s+least\s+[\d.]+ %", out[jobs[1] : jobs[2]])
+    watched = out[jobs[2] :]
+    assert watched.index("New rows: no alarm") < watched.index("mixed up labels: ALARM")
     # The limit belongs to the errors shown, those of the certified vote, offsets included.
     limits = re.findall(r"\(([\d.]+) %\)", line(out, "test-set"))
     counted = re.findall(r"(\d+) of (\d+)", line(out, "errors counted"))

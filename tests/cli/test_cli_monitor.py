@@ -88,6 +88,22 @@ def test_a_file_that_grows(invoke, folder):
     assert state(folder)["updates"] == 2
 
 
+def test_a_day_without_labels_wakes_nobody(invoke, folder):
+    head, *lines = (folder / "new.csv").read_text().splitlines()
+    (folder / "empty.csv").write_text(head + "\n")
+    (folder / "later.csv").write_text(
+        "\n".join([head, *(line.rsplit(",", 1)[0] + "," for line in lines)]) + "\n"
+    )
+    for name in ("empty.csv", "later.csv"):
+        done = invoke("monitor", "c.json", name, *LABEL)
+        assert done.exit_code == 0, done.stderr
+        assert "Nothing was fed" in done.stderr
+        assert "no rows yet" in done.stdout
+    assert state(folder)["rows"] == 0
+    assert invoke("monitor", "c.json", "new.csv", *LABEL, "--item", "question").exit_code == 0
+    assert state(folder)["rows"] == 100
+
+
 def test_predictions_in_place_of_votes(invoke, folder):
     assert invoke("predict", "c.json", "new.csv", "--output", "p.csv").exit_code == 0
     labels = [line.rsplit(",", 1)[1] for line in (folder / "new.csv").read_text().splitlines()[1:]]
@@ -141,6 +157,18 @@ def test_clusters(invoke, folder):
     assert again.exit_code == 2
     assert "fed before" in again.stderr
     assert invoke("monitor", "c.json", "bad.csv", *LABEL).exit_code == 2
+    rows = ("--label", "human", "--ignore", "question,region", "--cluster", "patient")
+    text = (folder / "votes.csv").read_text().splitlines()
+    lines = [f"patient,{text[0]}", *(f"o{place // 4},{line}" for place, line in enumerate(text[1:]))]
+    (folder / "old.csv").write_text("\n".join(lines) + "\n")
+    done = invoke("certify", "old.csv", *rows, "--weights", "uniform", "--json", "k.json")
+    assert done.exit_code == 0, done.stderr
+    done = invoke("monitor", "k.json", "patients.csv", *rows, "--state", "k2.json")
+    assert done.exit_code == 0, done.stderr
+    assert "on 25 clusters" in done.stdout
+    assert (
+        "--cluster" in invoke("monitor", "k.json", "new.csv", "--label", "human", "--state", "k2.json").stderr
+    )
 
 
 @pytest.mark.parametrize(

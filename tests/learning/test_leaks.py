@@ -9,6 +9,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import votecert as vc
+from votecert.rows.split import default_split, in_fitting_part
 
 DELTA = 0.01
 DRAWS = 6
@@ -27,6 +28,33 @@ def check(certificate) -> None:
 
 def test_a_list_that_was_fitted_on_some_rows_is_certified_on_the_others():
     check(lambda seed: vc.certify(*coins(seed), classes=[0, 1], delta=DELTA))
+
+
+def test_a_voter_that_copies_the_label_on_the_fitting_rows_only_gains_nothing():
+    """Every kind of vote believes it, and is wrong half of the time where it counts."""
+
+    def certificate(seed):
+        votes, y = coins(seed)
+        fits = in_fitting_part(len(y), default_split(*votes.shape, 2), 0)
+        votes[fits, 0] = y[fits]
+        return vc.certify(votes, y, classes=[0, 1], delta=DELTA, validate=False)
+
+    check(certificate)
+
+
+def test_copies_of_voters_gain_nothing():
+    """As many voters as before, but only four that differ: what they say together is no better."""
+
+    def certificate(seed):
+        votes, y = coins(seed)
+        return vc.certify(votes[:, np.arange(80) % 4], y, classes=[0, 1], delta=DELTA, validate=False)
+
+    check(certificate)
+
+
+def test_rows_without_labels_gain_nothing_where_nobody_knows_anything():
+    others = coins(99, m=300)[0]
+    check(lambda seed: vc.certify(*coins(seed), classes=[0, 1], delta=DELTA, prior_votes=others))
 
 
 def test_a_list_for_other_rows_is_fitted_on_them():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from problems import guessed
 
+import votecert as vc
 from votecert.bounds.occam import MEMBERS, Occam, counted_votes
 from votecert.learning import whole_votes
 from votecert.learning._criterion import Criterion
@@ -276,3 +277,48 @@ def test_soft_votes_are_learned_and_use_more_than_the_labels():
     order = rng.permutation(900)
     permuted = learn_occam(Scores.from_scores(scores[order], y[order]), 0.05, split=0)
     assert permuted == learn_occam(soft, 0.05, split=0)
+
+
+def never_worse(votes, y, delta=0.05, **options):
+    """The learned certificate, and that of the plain vote among whole-number votes, with the same options."""
+    learned = vc.certify(votes, y, delta=delta, **options)
+    learned = [*learned] if "groups" in options else [learned]
+    plain = vc.certify(votes, y, weights="uniform", bound="occam", delta=delta / 2, **options)
+    plain = [*plain] if "groups" in options else [plain]
+    return max(one.risk for one in learned), max(one.risk for one in plain)
+
+
+@pytest.mark.parametrize("kind", ["plain", "abstentions", "fallback", "ties", "offsets", "soft", "groups"])
+def test_learning_is_never_worse_than_the_plain_vote_with_the_same_options(kind):
+    """At most the share of delta that the fitted vote has is lost, whatever the options are."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(240) < (0.85 if kind in ("fallback", "offsets") else 0.5)).astype(int)
+    votes = np.where(rng.random((240, 4 if kind == "ties" else 5)) < 0.75, y[:, None], 1 - y[:, None])
+    options: dict = {"classes": [0, 1]}
+    if kind in ("abstentions", "fallback"):
+        votes = votes.astype(object)
+        votes[rng.random(votes.shape) < 0.75] = None
+    if kind == "fallback":
+        options["fallback"] = 1
+    if kind == "groups":
+        options["groups"] = rng.integers(2, size=240)
+    if kind == "soft":
+        options["scores"] = np.stack([1 - 0.6 * votes, 0.4 + 0.6 * votes], axis=-1)
+        votes = None
+    learned, plain = never_worse(votes, y, **options)
+    assert learned <= plain * (1 + 1e-9)
+
+
+def test_the_search_knows_the_fallback():
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.9).astype(int)
+    votes = np.where(rng.random((400, 6)) < 0.9, y[:, None], 1 - y[:, None]).astype(object)
+    votes[rng.random(votes.shape) < 0.8] = None
+    ballots = Ballots.from_votes(votes, y, classes=[0, 1])
+    found = learn_occam(ballots, 0.05, split=0, fallback=1)
+    choice = found.terms.choice
+    everybody = Occam().evaluate(ballots, np.full(6, 1 / 6), 0.05)
+    plain = Occam().at(ballots, np.full(6, 1 / 6), 0.05, everybody.terms.choice | {"fallback": 1})
+    assert found.risk <= plain.risk
+    counted = ballots.errors(choice["votes"], choice["offsets"], 1)
+    assert found.terms.statistics["errors"] == counted

@@ -34,9 +34,9 @@ def some_scores(seed: int, n_classes: int) -> Scores:
     return Scores.from_scores(values, rng.integers(n_classes, size=50), classes=range(n_classes))
 
 
-def counted(rows, votes):
+def counted(rows, votes, fallback=None):
     d = rows.n_voters
-    return rows.errors(votes[:d], votes[d:])
+    return rows.errors(votes[:d], votes[d:], fallback)
 
 
 KINDS = {
@@ -56,18 +56,21 @@ KINDS = {
 @given(seed=st.integers(0, 10_000))
 def test_every_way_of_counting_agrees(kind, seed):
     rows = KINDS[kind](seed % 100)
-    counter = error_counter(rows)
     d, c = rows.n_voters, rows.n_classes
+    fallback = seed % c if seed % 2 else None
+    counter = error_counter(rows, fallback=fallback)
     vote = np.random.default_rng(seed).integers(0, 4, d + c)
+    if seed % 3 == 0:  # then rows are silent where those who have votes abstain
+        vote[d:], vote[:d] = 0, vote[:d] // 3
     vote[seed % d] += 1
     tally = counter.tally(vote)
-    assert counter.errors(tally) == counted(rows, vote)
+    assert counter.errors(tally) == counted(rows, vote, fallback)
 
     after = counter.errors_after(tally, STEPS)
     candidates = vote + np.array(STEPS)[:, None, None] * np.eye(d + c, dtype=int)
     possible = (candidates.min(axis=-1) >= 0) & candidates.any(axis=-1)
     for place, who in np.argwhere(possible):
-        assert after[place, who] == counted(rows, candidates[place, who])
+        assert after[place, who] == counted(rows, candidates[place, who], fallback)
         moved = counter.moved(tally, who, STEPS[place])
         assert counter.errors(moved) == after[place, who]
     many = counter.errors_of_many(candidates[possible])

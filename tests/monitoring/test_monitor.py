@@ -11,6 +11,7 @@ import pytest
 from watching import answers, certificate, rows
 
 import votecert as vc
+from votecert.certificate.text import chance, percent, share
 from votecert.monitoring import memory as memory_module
 from votecert.monitoring import monitor as monitor_module
 
@@ -136,6 +137,38 @@ def test_groups_of_the_true_class():
         monitor.update(*rows(10, seed=9), groups="klass")
 
 
+def test_limits_of_several_streams_hold_together():
+    votes, y = rows(600)
+    monitor = vc.Monitor(vc.certify(votes, y, weights="uniform", groups="class"), alpha=0.02)
+    wrong = np.arange(350) % 7 == 0
+    monitor.update(predictions=np.where(wrong, 1, 0), y=np.zeros(350, dtype=int), groups="class")
+    low, high = monitor.worst.interval(0.01)  # the worst of two is picked: each has half of alpha
+    assert monitor.interval == (low, high)
+    assert f"({share(low)} to {percent(high)})" in monitor_module.words.line(monitor)
+    evidence = monitor.worst.evidence
+    assert 2 < evidence < 50
+    assert f"at most {chance(2 / evidence)} of all" in monitor.evidence_in_words
+
+
+@pytest.mark.parametrize("groups", ["predicted", {"precision": "predicted"}])
+def test_groups_by_what_the_vote_says(groups):
+    votes, y = rows(600)
+    table = vc.certify(votes, y, weights="uniform", groups=groups)
+    monitor = vc.Monitor(table)
+    new, labels = rows(200, seed=9)
+    said = monitor.certificates[0].predict(new)
+    monitor.update(new, labels)
+    assert [one.rows for one in monitor.streams] == np.bincount(said).tolist()
+    assert [one.total for one in monitor.streams] == [((said == k) & (labels != k)).sum() for k in (0, 1)]
+    monitor.update(predictions=said[::-1], y=labels[::-1], groups="predicted")
+    with pytest.raises(TypeError, match="by what the vote says"):  # recall is not precision
+        monitor.update(new, labels, groups="class")
+    assert monitor.rows == 400
+    both = vc.certify(votes, y, weights="uniform", groups=["class", "predicted"])
+    with pytest.raises(ValueError, match="one grouping"):
+        vc.Monitor(both)
+
+
 def test_what_cannot_be_watched():
     votes, y = rows(40)
     with pytest.raises(ValueError, match="no limit to watch"):
@@ -223,3 +256,23 @@ def test_the_state_stays_small(made):
         monitor.update(predictions=[0] * 30, y=[0] * 30, items=[f"{i}-{j}" for j in range(30)])
     empty = len(vc.Monitor(made).to_json())
     assert len(monitor.to_json()) < empty + 15_600 * 11 + 500 * 80
+
+
+def test_a_table_that_was_read_has_everything_with_it(tmp_path):
+    votes, y = rows(300, seed=3)
+    made = vc.certify(
+        votes, y, weights=[0.6, 0.1, 0.1, 0.1, 0.1], fixed_in_advance=True, voters=list("abcde")
+    )
+    lines = [f"q{i},{','.join(map(str, votes[i, ::-1]))},{y[i]}" for i in range(300)]
+    lines[7] = lines[7].rsplit(",", 1)[0] + ","  # nobody looked
+    (tmp_path / "v.csv").write_text("\n".join(["id,e,d,c,b,a,truth", *lines]))
+    with pytest.warns(UserWarning, match="no true label"):
+        table = vc.read_votes(tmp_path / "v.csv", item="id", label="truth", classes=[0, 1])
+    monitor = vc.Monitor(made).update(table)
+    rest = np.arange(300) != 7
+    assert monitor.streams[0].losses == vc.Monitor(made).update(votes[rest], y[rest]).streams[0].losses
+    with pytest.raises(ValueError, match="fed before"):
+        monitor.update(predictions=[0], y=[0], items=["q8"])
+    assert monitor.update(predictions=[0], y=[0], items=["q7"]).rows == 300
+    triage = vc.triage(votes, y, max_risk=0.2, weights="uniform", voters=list("abcde"))
+    assert vc.Monitor(triage).update(table).rows == 300

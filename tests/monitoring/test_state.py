@@ -120,6 +120,10 @@ FORGERIES = {
     "an edited certificate": lambda c: c["certificates"][0].update(risk=0.9),
     "no group": lambda c: c.update(kind="groups", alpha=0.05),
     "no triage": lambda c: c.update(kind="triage"),
+    "alarm called off": lambda c: c.update(alarm=False),
+    "another sentence": lambda c: c.update(statement="All is well."),
+    "a field of its own": lambda c: c.update(note="x"),
+    "clusters as text": lambda c: c.update(by_cluster="no"),
     "no kind": lambda c: c.update(kind="other"),
 }
 
@@ -148,3 +152,11 @@ def test_a_certificate_of_another_version_is_the_same_certificate(made, monitor)
     assert vc.Monitor.from_json(monitor.to_json(), old).alarm
     with pytest.raises(ValueError, match="another certificate"):
         vc.Monitor.from_json(monitor.to_json(), replace(old, voters=tuple("abcde")))
+
+
+def test_a_state_of_another_version_may_have_other_words(made, monitor):
+    content = json.loads(monitor.to_json())
+    content |= {"votecert_version": "0.0.1", "statement": "In other words."}
+    assert vc.Monitor.from_json(signed(content), made).alarm
+    with pytest.raises(ValueError, match="'alarm'"):
+        vc.Monitor.from_json(signed({**content, "alarm": False}))

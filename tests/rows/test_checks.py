@@ -69,6 +69,12 @@ def test_what_is_no_voter(column, name, words):
     assert all(word in said for word in words), said
 
 
+def test_all_that_is_no_voter_is_named_at_once():
+    votes, y = jury()
+    table = with_column(with_column(votes, [f"q{i}" for i in range(M)]), ["MT-Bench"] * M)
+    assert "ignore='item,subset'" in refusal(table, y, [*NAMES, "item", "subset"])
+
+
 def test_a_long_table_is_told_apart_from_a_jury_with_a_model():
     votes, y = jury()
     long = np.column_stack([np.arange(M) // 4, [f"w{i % 4}" for i in range(M)], votes[:, 0]])

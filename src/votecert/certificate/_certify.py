@@ -31,6 +31,7 @@ from votecert.rows.read import (
 )
 from votecert.rows.scores import Scores
 from votecert.rows.tables import column_names
+from votecert.rows.vote_table import unlabelled_of
 
 BEST_OF = tuple(name for name, bound in BOUNDS.items() if bound.in_best)
 """What ``bound="best"`` tries, each with an equal share of delta."""
@@ -164,7 +165,7 @@ def certify(
         asked = Losses(costs, clusters, largest_cluster)
         return certify_losses(rows, theta, origin, asked, delta, fallback, names, options)
     if sequential:
-        bound = _sequential(bound, origin)
+        bound = _sequential(bound, origin, groups)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
     methods = _in_search(search, [find_bound(name) for name in tried])
     check_prior(prior, methods)
@@ -179,7 +180,7 @@ def certify(
         learns=theta is None,
     )
     maker.check(methods)
-    found_by = _weights(theta, methods, options, votes)
+    found_by = _weights(theta, methods, options, votes, groups is not None)
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
@@ -294,8 +295,13 @@ def _refuse_with_losses(**others: Any) -> None:
         raise TypeError(f"{said[0]}= would be ignored here: leave it out with costs= or clusters=.")
 
 
-def _sequential(bound: str | Bound | None, origin: Origin) -> Bound:
-    """The bound for those who look while the rows come in; refused for a vote that was not fixed before."""
+def _sequential(bound: str | Bound | None, origin: Origin, groups: Any) -> Bound:
+    """The bound for those who look while the rows come in; refused where something was not fixed before."""
+    if groups is not None:
+        raise ValueError(
+            "sequential=True is not for groups=: how many groups share delta would change with the rows that "
+            "have come. Certify each group by itself, with a share of delta fixed in advance as delta=."
+        )
     if bound not in (None, TestSet.id) and not isinstance(bound, TestSet):
         raise ValueError("sequential=True is for the test-set bound: leave bound= out.")
     if origin != "fixed":
@@ -307,11 +313,17 @@ def _sequential(bound: str | Bound | None, origin: Origin) -> Bound:
 
 
 def _weights(
-    theta: Floats | None, methods: Sequence[Bound], options: Mapping[str, Any], votes: Any
+    theta: Floats | None,
+    methods: Sequence[Bound],
+    options: Mapping[str, Any],
+    votes: Any,
+    in_groups: bool = False,
 ) -> Sequence[Floats | Learner]:
     """For each bound the given weights, or what learns them."""
     if theta is None:
-        return find_learners(methods, options, column_names(votes))
+        # those for groups have no fitted vote, which alone would look at rows without labels
+        unlabelled = None if in_groups else unlabelled_of(votes)
+        return find_learners(methods, options, column_names(votes), unlabelled)
     if options:
         raise TypeError(f"{', '.join(options)} can only be used with weights='learn'.")
     return [theta] * len(methods)

@@ -112,13 +112,20 @@ class Difference(Record):
     def problem_with_fields(self) -> str | None:
         """The first field that cannot be what it is, as a sentence, or None."""
         n_units = self.n_rows if self.n_clusters is None else self.n_clusters
+        numbers = (self.n_rows, n_units, *self.errors, *(x for pair in self.above + self.below for x in pair))
+        if not all(type(number) is int and number >= 0 for number in numbers):
+            return "losses, errors and their numbers must be whole numbers."
         for side in (self.above, self.below):
-            if not all(0 <= place <= GRID and count > 0 for place, count in side):
+            if not all(place <= GRID and count > 0 for place, count in side):
                 return "losses and their numbers must be whole numbers in their ranges."
-            if sum(count for _, count in side) != n_units:
+            if sum(count for _, count in side) != n_units or sorted(dict(side).items()) != list(side):
                 return "there are not as many losses as rows or clusters."
         if not 0 < self.delta < 1 or not 1 <= n_units <= self.n_rows or max(self.errors) > self.n_rows:
             return "delta or the numbers of rows are not what they can be."
+        if not _mirrored(self.above, self.below, exactly=self.n_clusters is None):
+            return "the losses of the two do not go together."
+        if self.n_clusters is None and not _from_errors(self.above, self.errors, self.n_rows):
+            return "the errors do not go with the losses."
         if not -1 <= self.lower <= self.estimate <= self.upper <= 1:
             return "the limits do not enclose the estimate."
         means = [
@@ -219,6 +226,29 @@ def limits(ar: Arithmetic, above: Places, below: Places, delta: float) -> tuple[
         for side in (above, below)
     )
     return 1 - 2 * low, 2 * high - 1
+
+
+def _mirrored(above: Places, below: Places, *, exactly: bool) -> bool:
+    """Whether one side is one minus the other, up to both being rounded up."""
+    if exactly:
+        return below == tuple((GRID - place, count) for place, count in reversed(above))
+    sides = [np.array(side).T for side in (above, below[::-1])]  # both by growing difference
+    ends = [counts.cumsum() for _, counts in sides]
+    at = np.union1d(*ends)
+    sums = sum(places[np.searchsorted(end, at)] for (places, _), end in zip(sides, ends, strict=True))
+    return bool(np.isin(sums, (GRID, GRID + 1)).all())
+
+
+def _from_errors(above: Places, errors: tuple[int, int], n_rows: int) -> bool:
+    """Whether rows with so many errors can differ like this: on so many one errs and the other does not."""
+    times = dict(above)
+    only = times.get(GRID, 0), times.get(0, 0)
+    both = errors[0] - only[0]
+    return (
+        times.keys() <= {0, GRID // 2, GRID}
+        and both == errors[1] - only[1]
+        and 0 <= both <= n_rows - sum(only)
+    )
 
 
 def _wrong(y: Any, answers: Any, name: str) -> BoolArray:

@@ -15,6 +15,7 @@ from votecert.certificate.certificate import Certificate
 from votecert.certificate.checks import problem_with_fields
 from votecert.certificate.record import (
     INFINITE,
+    NOT_STORED,
     as_tuple,
     digest,
     plain,
@@ -33,9 +34,6 @@ READABLE = (1, 2, 3)
 
 PROSE = ("statement", "assumptions")
 """Sentences that follow from the other fields and are there for a reader."""
-
-NOT_STORED = ("intact", "own_words")
-"""What is known of a certificate by reading it."""
 
 NOT_IN_SCHEMA_1 = ("classes", "kind", "abstention_declared", "declared")
 """Fields that came later; a certificate of the first schema has their defaults."""

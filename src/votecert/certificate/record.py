@@ -11,6 +11,10 @@ INFINITE = {"Infinity": "infinite", "-Infinity": "-infinite"}
 """How a record says that a number is infinite, which JSON proper has no number for."""
 
 
+NOT_STORED = ("intact", "own_words")
+"""What is known of a record by reading it."""
+
+
 def plain(content: dict[str, Any]) -> dict[str, Any]:
     """The content as JSON has it: lists for tuples, plain numbers for NumPy's."""
     text = json.dumps(content, default=lambda number: number.item())
@@ -79,10 +83,13 @@ class Record:
     ----------
     intact : bool
         False for a record read from a text whose digest does not match it.
+    own_words : bool
+        False for one read from a text whose sentences another version wrote: these are not compared.
     """
 
     kind_of_record: ClassVar[str]
     intact: bool = field(default=True, compare=False, kw_only=True)
+    own_words: bool = field(default=True, compare=False, kw_only=True)
 
     @property
     def statement(self) -> str:
@@ -107,7 +114,7 @@ class Record:
         """Read a result. Call ``verify`` before trusting it."""
         what = cls.kind_of_record
         content = read_object(text, f"votecert_{what}", (1,), what)
-        names = [one.name for one in fields(cls) if one.name != "intact"]
+        names = [one.name for one in fields(cls) if one.name not in NOT_STORED]
         try:
             made = cls(**{name: as_tuple(content[name]) for name in names})
             problem = made.problem_with_fields()
@@ -115,16 +122,17 @@ class Record:
             raise ValueError(f"The {what} is incomplete or has a field of the wrong kind: {error}.") from None
         if problem:
             raise ValueError(f"The {what} has a field of the wrong kind: {problem}")
-        known = made._content()
-        if content.get("votecert_version") != this_version():  # which may have had other words
+        known, own_words = made._content(), content.get("votecert_version") == this_version()
+        if not own_words:  # which may have had others
             prose = ("votecert_version", "statement", "assumptions")
             known |= {name: content[name] for name in prose if name in content}
         intact = content.get("digest") == digest(content) == digest(known)
         object.__setattr__(made, "intact", intact)
+        object.__setattr__(made, "own_words", own_words)
         return made
 
     def _content(self) -> dict[str, Any]:
-        stored = {name: value for name, value in asdict(self).items() if name != "intact"}
+        stored = {name: value for name, value in asdict(self).items() if name not in NOT_STORED}
         return {
             f"votecert_{self.kind_of_record}": 1,
             "votecert_version": this_version(),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from votecert.certificate.groups import PREDICTED
 from votecert.certificate.text import amount, confidence, one_in, percent
 from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.numerics.binomial import clopper_pearson_upper
@@ -90,6 +91,8 @@ def verdict(certificate: Certificate) -> Verdict:
 def statement(certificate: Certificate) -> str:
     """One sentence: what is guaranteed, for which predictor."""
     where = f" in group {certificate.group}" if certificate.group is not None else ""
+    if PREDICTED in certificate.declared:
+        where += " (those to which it gives this answer)"
     who = who_votes(certificate.predictor, certificate.voters)
     how = with_weights(certificate.predictor, certificate.origin, certificate.method.rounds_weights)
     what = f"{who}{',' if ',' in who else ''} {how}"
@@ -118,7 +121,7 @@ def assumptions(certificate: Certificate) -> list[str]:
         listed.append("The weights were fixed without looking at these rows.")
     if terms.choice.get("unlabelled"):
         listed.append("Which rows were labelled was decided at random: those without are of the same kind.")
-    if certificate.group is not None:
+    if certificate.group is not None and PREDICTED not in certificate.declared:
         listed.append("The groups were fixed without looking at these rows.")
     return [*listed, *certificate.declared]
 

@@ -77,7 +77,7 @@ def certify(
         vc.certify,
         "Certifying",
         talk,
-        found.ballots,
+        found,
         learns=vote.weights == "learn",
         bound=vote.bound,
         delta=delta,

@@ -52,7 +52,7 @@ def compare(
         vc.compare,
         "Comparing bounds",
         talk,
-        found.ballots,
+        found,
         learns=vote.weights == "learn",
         bounds=None if bounds is None else [name.strip() for name in bounds.split(",")],
         simultaneous=simultaneous,

@@ -1,4 +1,4 @@
-"""``votecert demo``: everything at once, on data that is there already."""
+"""``votecert demo``: certify, decide and watch, on data that is there already."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ NOTES = {
 }
 """What to say on some lines of the comparison."""
 
+ALLOWED = 0.05
+"""Share of the cases that are decided alone that may be wrong."""
+
 
 class Certified(NamedTuple):
     """An ensemble, the certificate of its learned vote, and what all bounds say at the same weights."""
@@ -48,8 +51,9 @@ def demo(
     """Try everything on a small data set: no arguments, no network.
 
     Trains the paper's forest, decision stumps and a panel of models on one
-    half of the rows, learns weights and certifies them on the other half,
-    compares all bounds and writes a report.
+    half of the rows, learns weights and certifies them on others, compares
+    all bounds and writes a report. Then it finds what the best vote may
+    decide alone, and watches it on rows that are left.
 
     Parameters
     ----------
@@ -64,24 +68,55 @@ def demo(
     """
     check_outputs(result_options)
     found = load(name)
-    talk.say(f"[bold]{found.name}[/]: {found.about}; half of the rows train the voters, the others certify.")
+    talk.say(f"[bold]{found.name}[/]: {found.about}; half of the rows train the voters, most others certify.")
     with talk.wait("Training voters"):
-        ensembles = train(found, seed)
+        ensembles, later = zip(*(_until_later(one) for one in train(found, seed)), strict=True)
     share = delta / len(ensembles)  # it pays for picking the best of them afterwards
     certified: list[Certified] = []
     for one in ensembles:
         what = f"Learning weights for the {one.source}"
         certificate, _ = learning(vc.certify, what, talk, one.ballots, delta=share, voters=one.voters)
         certified.append(Certified(one, certificate, comparison(certificate, one.ballots, talk)))
+    data().rule("[bold]1. Certify: how wrong can it be?[/]", align="left")
     _show(certified, delta)
     best, certificate, others = min(certified, key=lambda one: one.certificate.risk)
     data().print(_meaning(best, certificate, delta))
+    data().rule("[bold]2. Decide: what may it decide alone?[/]", align="left")
+    decided = vc.triage(best.ballots, max_risk=ALLOWED, weights="uniform", delta=share)
+    data().print(
+        f"The plain vote of the {plain(best.source)}. {plain(decided.reason or decided.statement)}\n"
+    )
+    data().rule("[bold]3. Watch: is it still true?[/]", align="left")
+    _watch(certificate, next(new for new in later if new.source == best.source))
     titled = replace(result_options, title=f"votecert demo: the {best.source} on {found.name}")
     save_report(certificate, best.ballots, others, titled, talk)
     talk.say(
         f"The report says {100 * (1 - share):.6g} %: the {len(ensembles)} votes share delta, so that the "
         "best of them may be picked."
     )
+
+
+def _until_later(one: VoteTable) -> tuple[VoteTable, VoteTable]:
+    """The rows that certify, and the last fifth, which comes when the vote is in use."""
+    is_later = np.arange(one.ballots.n_rows) >= 0.8 * one.ballots.n_rows
+    first, later = (replace(one, ballots=one.ballots.subset(rows)) for rows in (~is_later, is_later))
+    return first, later
+
+
+def _watch(certificate: vc.Certificate, new: VoteTable) -> None:
+    """New rows as they are, and with labels that have nothing to do with them, one by one."""
+    from votecert.monitoring.words import line
+
+    votes, y = new.votes, new.y
+    for what, labels in (
+        ("New rows", y),
+        ("The same with mixed up labels", np.random.default_rng(0).permutation(y)),
+    ):
+        monitor = vc.Monitor(certificate)
+        for place in range(len(y)):
+            monitor.update(votes[place : place + 1], labels[place : place + 1])
+        after = f" (raised after {monitor.first_alarm.rows} rows)" if monitor.first_alarm else ""
+        data().print(f"{what}: {plain(line(monitor))}{after}")
 
 
 def train(found: DataSet, seed: int) -> list[VoteTable]:

@@ -52,6 +52,7 @@ SPELLINGS = {
     "fallback=": "--fallback",
     "split=": "--split",
     "groups=": "--group",
+    "clusters=": "--cluster",
     "validate=False": "--force",
     "skip_seen=True": "--skip-seen",
     "items=": "--item",

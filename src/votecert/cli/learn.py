@@ -59,7 +59,7 @@ def learn(
         format_weights(output, np.zeros(0), [])  # refuse a name of the wrong kind before the work
     found = read_rows(votes, row_options, talk)
     options = {"objective": objective, "method": method, "delta": delta, **learning_options.given()}
-    learned, interruption = learning(vc.learn, "Learning weights", talk, found.ballots, **options)
+    learned, interruption = learning(vc.learn, "Learning weights", talk, found, **options)
     content = {
         "votecert_weights": 1,
         "votecert_version": vc.__version__,
@@ -71,16 +71,18 @@ def learn(
         "weights": learned.weights.tolist(),
         "classes": found.ballots.classes.tolist(),
         "offsets": learned.offsets.tolist(),
+        "table": None if learned.table is None else learned.table.tolist(),
     }
     if result_options.json_file != STDOUT:
         _show(content, talk)
     save(result_options.json_file, json.dumps(content, indent=2, ensure_ascii=False) + "\n", talk)
     if output is not None:
         save(output, format_weights(output, learned.weights, found.voters), talk)
-        if learned.offsets.any():
+        if learned.offsets.any() or learned.table is not None:
+            more = "offsets for some classes" if learned.table is None else "votes of its own for each answer"
             talk.say(
-                "[yellow]Note:[/] this vote also has offsets for some classes, which a file of "
-                "weights does not hold; certify --weights learn certifies it whole."
+                f"[yellow]Note:[/] this vote also has {more}, which a file of weights does not hold; certify "
+                "--weights learn certifies it whole."
             )
     interruption.end(talk, [learned.evaluation.details])
 

@@ -20,6 +20,7 @@ from votecert.cli.rows import Result, read_rows
 from votecert.cli.verify import LARGEST_CERTIFICATE, sound_results
 from votecert.rows.files import write_atomically
 from votecert.rows.files.lock import locked
+from votecert.rows.files.table import NoRowsError
 
 ALPHA = 0.01
 
@@ -84,8 +85,11 @@ def monitor(
         now = _opened(state, watched, alpha, cluster is not None, talk)
         if votes:
             before = now.rows
-            rows = _new_rows(votes, now, row_options, prediction, cluster, talk)
-            now.update(**rows, batch=_batch(batch, votes, rows), skip_seen=skip_seen)
+            try:
+                rows = _new_rows(votes, now, row_options, prediction, cluster, talk)
+                now.update(**rows, batch=_batch(batch, votes, rows), skip_seen=skip_seen)
+            except NoRowsError as nothing:  # a day without labels is no reason to wake anybody
+                talk.say(f"[yellow]Note:[/] {plain(nothing)} Nothing was fed.")
             if now.rows > before or not state.exists():
                 write_atomically(state, now.to_json())
             talk.say(f"{now.rows - before:,} new {now.unit}s, {now.rows:,} in all; {plain(state)}")

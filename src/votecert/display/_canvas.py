@@ -62,9 +62,10 @@ def shade(ink: float) -> tuple[float, ...]:
     """A grey with so much of the ink that text has, so that pictures are good on dark paper, too."""
     from matplotlib import colors, rcParams
 
-    text = colors.to_rgb(rcParams["text.color"])
-    paper = 0.0 if sum(text) > 1.5 else 1.0
-    return tuple(paper + ink * (part - paper) for part in text)
+    text, paper = (colors.to_rgba(rcParams[name]) for name in ("text.color", "axes.facecolor"))
+    if paper[3] == 0:  # transparent: what is below is not known, but that text can be read on it
+        paper = (float(sum(text[:3]) < 1.5),) * 4
+    return tuple(below + ink * (above - below) for above, below in zip(text[:3], paper, strict=False))
 
 
 def in_percent(*axes: Any) -> None:

@@ -67,7 +67,7 @@ class MonitorDisplay(Display):
         """
         name = monitor.worst.name if stream is None else stream
         looks = monitor.looks(name)
-        limits = [seen.interval(monitor.alpha) for _, seen in looks]
+        limits = [seen.interval(monitor.alpha_of_interval) for _, seen in looks]
         watched = next(one for one in monitor.streams if one.name == name)
         return cls(
             rows=np.array([look.rows for look, _ in looks], dtype=np.int64),

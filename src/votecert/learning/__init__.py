@@ -68,7 +68,10 @@ def splitting(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def find_learners(
-    bounds: Sequence[Bound], options: Mapping[str, Any], voters: Sequence[str] | None = None
+    bounds: Sequence[Bound],
+    options: Mapping[str, Any],
+    voters: Sequence[str] | None = None,
+    unlabelled: Any = None,
 ) -> list[Learner]:
     """A learner for each bound, with its part of the options; refuse those that none of them would use.
 
@@ -80,6 +83,8 @@ def find_learners(
         As :func:`read_options` returns them. A method goes to the bounds that it learns.
     voters : sequence of str, optional
         Names of the voters: tables of other rows are brought into their order.
+    unlabelled : (n, d) votes, optional
+        Rows without labels, which learners look at that can, unless they have other rows.
 
     Examples
     --------
@@ -101,7 +106,7 @@ not for 'f2'.
         if any(owner.learns(bound) for bound in bounds):
             raise TypeError(f"{name}= would be ignored here: it is an option of method={owner.id!r}.")
         raise ignored(name, owner.purpose, bounds)
-    return [_made(kind, options).for_voters(voters) for kind in chosen]
+    return [_made(kind, options).for_voters(voters, unlabelled) for kind in chosen]
 
 
 def check_prior(prior: Any, bounds: Sequence[Bound]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -89,8 +89,8 @@ class Learner(ABC):
         """The same for a vote that is certified on each group of the rows by itself."""
         return self
 
-    def for_voters(self, names: Sequence[str] | None) -> Self:
-        """The same with tables of other rows brought into the order of these voters."""
+    def for_voters(self, names: Sequence[str] | None, unlabelled: Any = None) -> Self:
+        """The same with other rows in the order of these voters, and with rows without labels, if any."""
         return self
 
     @classmethod

@@ -15,6 +15,7 @@ from votecert.learning import check_prior, find_learners, read_options
 from votecert.learning.base import Learner
 from votecert.rows.read import check_delta, read_prior, read_rows
 from votecert.rows.tables import column_names
+from votecert.rows.vote_table import unlabelled_of
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Learned:
     Attributes
     ----------
     weights : (d,) array
-        Summing to one.
+        Summing to one; the influence of each voter where there is a table.
     offsets : (c,) array
         Votes of the constant voters on the scale of the weights; zero unless the objective uses them.
     concentration : float or None
@@ -35,6 +36,10 @@ class Learned:
         Id of the minimised bound.
     evaluation : Evaluation
         All that the bound was computed from.
+    table : (d, s, c) array or None
+        What each answer is worth for each class, on the scale of the weights, if a vote of a voter is not
+        worth the same whatever it says; the weights alone are another vote then. The last answer is to
+        abstain, if there is one more than classes.
     """
 
     weights: npt.NDArray[np.float64]
@@ -43,6 +48,7 @@ class Learned:
     risk: float
     objective: str
     evaluation: Evaluation
+    table: npt.NDArray[np.float64] | None = None
 
 
 def learn(
@@ -95,15 +101,17 @@ def learn(
     bound = find_bound(objective)
     options = read_options({"method": method, **options}, signature(learn).parameters)
     check_prior(prior, [bound])
-    (learner,) = find_learners([bound], options, column_names(votes))
+    (learner,) = find_learners([bound], options, column_names(votes), unlabelled_of(votes))
     rows = read_rows(votes, y, scores, classes, can_abstain, vars(learner), validate)
     found = learner.learn(rows, bound, delta, prior=read_prior(prior, rows.n_voters))
+    choice = found.terms.choice
+    scale, table = max(1, sum(choice.get("votes", [1]))), choice.get("table")
     return Learned(
         weights=np.array(found.terms.weights),
-        offsets=np.array(found.terms.choice.get("offsets", [0] * rows.n_classes))
-        / max(1, sum(found.terms.choice.get("votes", [1]))),
-        concentration=found.terms.choice.get("concentration"),
+        offsets=np.array(choice.get("offsets", [0] * rows.n_classes)) / scale,
+        concentration=choice.get("concentration"),
         risk=found.risk,
         objective=bound.id,
         evaluation=found,
+        table=None if table is None else np.array(table) / scale,
     )

@@ -128,8 +128,9 @@ class WholeVotes(Learner):
                 )
         return replace(self, split=0.0)
 
-    def for_voters(self, names: Sequence[str] | None) -> Self:
-        return replace(self, prior_votes=in_order(self.prior_votes, names))
+    def for_voters(self, names: Sequence[str] | None, unlabelled: Any = None) -> Self:
+        other = unlabelled if self.prior_votes is None and self.split != 0 else self.prior_votes
+        return replace(self, prior_votes=in_order(other, names))
 
     def learn(
         self,

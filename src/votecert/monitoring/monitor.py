@@ -19,6 +19,7 @@ from votecert.monitoring.streams import Alarm, Look, Seen, Stream
 from votecert.monitoring.watched import Subject, watch
 from votecert.numerics.sequential import UNITS
 from votecert.rows.clusters import read_clusters
+from votecert.rows.vote_table import VoteTable
 
 MOST_LOOKS = 500
 """So many looks are kept; then every second of the older ones is dropped."""
@@ -33,9 +34,9 @@ class Monitor:
 
     Parameters
     ----------
-    certificate : Certificate, CertificateTable or Triage
-        What was certified. A table of groups shares alpha over its groups; for triage the error among
-        answered rows and the share of rows handed over have one half each.
+    certificate : Certificate, CertificateTable, LossCertificate or Triage
+        What was certified; one of clusters counts clusters. A table of groups shares alpha over its groups;
+        for triage the error among answered rows and the share of rows handed over have one half each.
     alpha : float, default=0.01
         Chance of a false alarm, over all time.
     by_cluster : bool, default=False
@@ -95,7 +96,8 @@ class Monitor:
         self._watched = watch(certificate)
         if by_cluster and isinstance(certificate, Triage):
             raise TypeError("by_cluster=True is for certificates: triage counts rows.")
-        self.alpha, self.by_cluster = float(alpha), bool(by_cluster)
+        self.alpha = float(alpha)
+        self.by_cluster = bool(by_cluster) or getattr(certificate, "clusters", False) is True
         self.streams = self._watched.streams(self.alpha)
         self.rows = self.updates = 0
         self.history: list[Look] = []
@@ -128,8 +130,9 @@ class Monitor:
 
         Parameters
         ----------
-        votes : (rows, d) labels, (rows, d, c) scores of a soft vote, or Ballots
-            Of the same voters in the same order; columns of a table are found by name.
+        votes : (rows, d) labels, (rows, d, c) scores of a soft vote, Ballots, or what read_votes returns
+            Of the same voters in the same order; columns of a table are found by name. What was read from a
+            file has its labels, items and groups with it.
         y : (rows,) labels
             The true labels. For triage, give all rows, with None where nobody knows: they count for the
             coverage.
@@ -137,7 +140,7 @@ class Monitor:
             What the vote said, in place of ``votes``. A missing one is an error, as in the certificate; for
             triage it was handed over.
         groups : (rows,) labels or "class", optional
-            For certificates by group: to which one each row belongs.
+            For certificates by group: to which one each row belongs. Those by what the vote says need none.
         clusters : (rows,) labels, optional
             For monitors that count clusters: to which one each row belongs. Each is fed once and as a whole.
         items : sequence, optional
@@ -156,21 +159,26 @@ class Monitor:
         Monitor
             Itself.
         """
+        if isinstance(votes, VoteTable) and y is None:
+            named: dict[str, Any] = {"groups": groups, "items": items}
+            given = {name: value for name, value in named.items() if value is not None}
+            others: dict[str, Any] = {"clusters": clusters, "skip_seen": skip_seen, "batch": batch}
+            return self.update(**self._watched.of_table(votes) | given | others, when=when)
         if y is not None and len(y) == 0:
             return self
         answers, labels = self._watched.outcomes(votes, y, predictions)
-        named = self._watched.groups(groups, labels)
+        group = self._watched.groups(groups, answers, labels)
         unit, items = self._units(clusters, items, len(labels))
         n_units = int(unit[-1]) + 1 if clusters is None else len(items or ())
         kept = self._memory.new_items(items, n_units, skip_seen)
-        batch = self._memory.new_batch(batch, items, answers, labels, named)
+        batch = self._memory.new_batch(batch, items, answers, labels, group)
         n_new = int(kept.sum())
         if n_new == 0:
             return self
         rows, time = self.rows + n_new, _time(when)
-        losses = self._watched.losses(answers, labels, named)
+        losses = self._watched.losses(answers, labels, group)
         streams = tuple(
-            stream.fed(_by_unit(*losses[stream.name], unit, kept), rows, time) for stream in self.streams
+            stream.fed(self._by_unit(*losses[stream.name], unit, kept), rows, time) for stream in self.streams
         )
         # nothing can fail from here on
         self.streams, self.rows, self.updates = streams, rows, self.updates + 1
@@ -195,6 +203,21 @@ class Monitor:
         numbers = read_clusters(clusters, n_rows)
         names = dict(zip(numbers.tolist(), map(str, clusters), strict=True))
         return numbers, [names[number] for number in range(len(names))]
+
+    def _by_unit(
+        self,
+        chosen: npt.NDArray[np.bool_],
+        losses: npt.NDArray[np.float64],
+        unit: npt.NDArray[np.intp],
+        kept: npt.NDArray[np.bool_],
+    ) -> npt.NDArray[np.float64]:
+        """The loss of each unit that is new, over the rows that a stream is about."""
+        chosen = chosen & kept[unit]
+        if not self.by_cluster:
+            return losses[chosen]
+        places, sizes = np.unique(unit[chosen], return_counts=True)
+        sums = np.bincount(unit[chosen], weights=losses[chosen])[places].astype(np.float64)
+        return self._watched.of_cluster(sums, sizes)
 
     def _look(self, when: str) -> None:
         if len(self.history) >= MOST_LOOKS:
@@ -248,9 +271,15 @@ class Monitor:
     def interval(self) -> tuple[float, float]:
         """Limits of the error that hold at all times together with probability 1 - alpha, if it is constant.
 
-        That alpha is one of their own. With several limits, those of the :attr:`worst` stream.
+        That alpha is one of their own. With several streams, those of the :attr:`worst`: which one that is
+        depends on the rows, so the streams share alpha and the limits of all hold together.
         """
-        return self.worst.interval(self.alpha)
+        return self.worst.interval(self.alpha_of_interval)
+
+    @property
+    def alpha_of_interval(self) -> float:
+        """Share of alpha for the always-valid limits of each stream."""
+        return self.alpha / len(self.streams)
 
     @property
     def statement(self) -> str:
@@ -297,7 +326,7 @@ class Monitor:
         Parameters
         ----------
         text : str
-        certificate : Certificate, CertificateTable or Triage, optional
+        certificate : Certificate, CertificateTable, LossCertificate or Triage, optional
             What the state must be about; one of another certificate is refused.
         """
         from votecert.monitoring.state import from_json
@@ -315,15 +344,3 @@ def _time(when: Any) -> str:
     if len(text) > 40:
         raise ValueError("when must be a time, or a text of at most 40 characters.")
     return text
-
-
-def _by_unit(
-    chosen: npt.NDArray[np.bool_],
-    losses: npt.NDArray[np.float64],
-    unit: npt.NDArray[np.intp],
-    kept: npt.NDArray[np.bool_],
-) -> npt.NDArray[np.float64]:
-    """The mean loss of each unit that is new, over the rows that a stream is about."""
-    chosen = chosen & kept[unit]
-    places, sizes = np.unique(unit[chosen], return_counts=True)
-    return np.asarray(np.bincount(unit[chosen], losses[chosen])[places] / sizes)

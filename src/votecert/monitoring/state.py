@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from votecert.certificate import Certificate, CertificateTable
+from votecert.certificate.losses import LossCertificate
 from votecert.certificate.record import digest, read_object, this_version
 from votecert.certificate.triage import Triage
 from votecert.monitoring.memory import Memory
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 """Version of the layout."""
+
+RECORDS = {"triage": Triage, "losses": LossCertificate}
+"""What is watched besides certificates of errors."""
+
+PROSE = {"votecert_version", "statement", "certificates", "digest"}
+"""Fields that another version may have written in other words; certificates are checked by themselves."""
 
 MOST = 2**53
 """No count is larger: beyond, a float no longer holds every whole number."""
@@ -78,7 +85,7 @@ def from_json(kind: type[M], text: str, subject: Subject | None) -> M:
 
 
 def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M:
-    record = Triage if content["kind"] == "triage" else Certificate
+    record: Any = RECORDS.get(content["kind"], Certificate)
     results: tuple[Any, ...] = tuple(record.from_json(json.dumps(one)) for one in content["certificates"])
     if not results or not all(one.intact for one in results):
         raise ValueError("The state does not verify: its certificate was edited after it was made.")
@@ -101,6 +108,11 @@ def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M
     monitor._memory = Memory.from_dict(content["memory"])
     if problem := next(_contradictions(monitor), None):
         raise ValueError(f"The state contradicts itself: {problem}.")
+    known = json.loads(to_json(monitor))
+    prose = PROSE if content["votecert_version"] != known["votecert_version"] else {"digest"}
+    for name in sorted((known.keys() | content.keys()) - prose):
+        if known.get(name, ...) != content.get(name, ...):
+            raise ValueError(f"The state is not one that a monitor writes: see {name!r}.")
     return monitor
 
 

@@ -6,27 +6,36 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from votecert._types import AnyArray
 from votecert.certificate import Certificate, CertificateTable
+from votecert.certificate.groups import PREDICTED
+from votecert.certificate.losses import LossCertificate
+from votecert.certificate.losses.counting import error_costs, largest_cost
 from votecert.certificate.triage import Triage
 from votecert.monitoring.streams import Stream
 from votecert.rows.ballots import Ballots
 from votecert.rows.labels import encode
-from votecert.rows.tables import in_order
+from votecert.rows.tables import in_order, places_of
+from votecert.rows.vote_table import VoteTable
 
-ERROR, HANDED_OVER = "error", "handed over"
-"""Names of the streams of a plain certificate and of triage."""
+ERROR, COST, HANDED_OVER = "error", "cost", "handed over"
+"""Names of streams: of a plain certificate, of one of costs, and of triage."""
 
 NOBODY, NOT_KNOWN = -1, -2
 """Place of the answer where there is none, and of a true label that nobody knows."""
 
+FINE = 1 << 40
+"""Parts of the largest cost to which costs are rounded down."""
+
 Places = npt.NDArray[np.intp]
 Losses = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
-Subject = Certificate | CertificateTable | Triage
+Subject = Certificate | CertificateTable | Triage | LossCertificate
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,7 @@ class Watched(ABC):
     results: tuple[Any, ...]
 
     kind: ClassVar[str]
+    counts_all: ClassVar[bool] = False
 
     @property
     def vote(self) -> Any:
@@ -55,6 +65,12 @@ class Watched(ABC):
     def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
         """For each stream, which rows it is about, and the losses of all rows."""
 
+    def of_cluster(
+        self, sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """The loss of each cluster, from the losses of its rows and their number: the mean."""
+        return np.asarray(sums / sizes)
+
     def streams(self, alpha: float) -> tuple[Stream, ...]:
         """A stream for each limit; those that say something have equal shares of alpha."""
         limits = self.limits()
@@ -62,7 +78,7 @@ class Watched(ABC):
         if not n_watched:
             raise ValueError(
                 "This says nothing about the vote (the risk is 1), so there is no limit to watch: certify "
-                f"with more rows first. {self.vote.reason or ''}".strip()
+                f"with more rows first. {getattr(self.vote, 'reason', None) or ''}".strip()
             )
         return tuple(
             Stream(name, limit, alpha / n_watched if limit < 1 else 0.0, what) for name, what, limit in limits
@@ -86,6 +102,18 @@ class Watched(ABC):
         answers = self.answers(in_order(votes, self.vote.voters))
         return answers, self.encoded(self.vote.predictor.labels[np.maximum(answers, 0)], y)[1]
 
+    def of_table(self, table: VoteTable) -> dict[str, Any]:
+        """What a table of votes has to feed; with the rows that nobody looked at, where these count."""
+        votes, y, items = table.votes, table.y.tolist(), table.items
+        if self.counts_all and len(table.unlabelled):
+            votes, y = np.concatenate([votes, table.unlabelled]), [*y, *[None] * len(table.unlabelled)]
+            items = None if items is None else np.append(items, cast(AnyArray, table.unlabelled_items))
+        names, voters = table.voters, self.vote.voters
+        places = None if names is None or voters is None else places_of(voters, names)
+        found = {"votes": votes if places is None else votes[:, places], "y": y}
+        found |= {"items": items} if items is not None else {}
+        return found | ({"groups": table.groups} if table.groups is not None else {})
+
     def answers(self, votes: Any) -> Places:
         """Places of the answers to new rows."""
         return np.asarray(self.vote.predictor.answers(votes)[0])
@@ -100,7 +128,7 @@ class Watched(ABC):
         found = encode(_column(said), y, self.vote.predictor.classes)
         return found.codes[:, 0].astype(np.intp), found.labels
 
-    def groups(self, groups: Any, labels: Places) -> npt.NDArray[np.str_] | None:
+    def groups(self, groups: Any, answers: Places, labels: Places) -> npt.NDArray[np.str_] | None:
         """The group of each row, where results are by group."""
         if groups is not None:
             raise TypeError("groups= would be ignored here: the certificate is about all rows.")
@@ -139,7 +167,14 @@ class WatchedGroups(WatchedCertificate):
         wrong = (answers != labels).astype(np.float64)
         return {str(one.group): (groups == one.group, wrong) for one in self.results}
 
-    def groups(self, groups: Any, labels: Places) -> npt.NDArray[np.str_] | None:
+    def groups(self, groups: Any, answers: Places, labels: Places) -> npt.NDArray[np.str_] | None:
+        if by_answer(self.vote):
+            if groups is not None and not (isinstance(groups, str) and groups == "predicted"):
+                raise TypeError(
+                    "groups= would be ignored here: these certificates are by what the vote says, which is "
+                    "known without it."
+                )
+            groups = self._names_of_answers()[np.maximum(answers, 0)]
         if groups is None:
             raise TypeError(
                 "These certificates are by group: say with groups= which one each row belongs to."
@@ -161,12 +196,21 @@ class WatchedGroups(WatchedCertificate):
             )
         return names
 
+    def _names_of_answers(self) -> npt.NDArray[np.object_]:
+        """For each class the group of the rows that get it, which may have the grouping's name before it."""
+        known, labels = [str(one.group) for one in self.results], map(str, self.vote.predictor.classes)
+        named = [
+            next((name for name in known if f": {name}".endswith(f": {label}")), label) for label in labels
+        ]
+        return np.array(named, dtype=object)
+
 
 @dataclass(frozen=True)
 class WatchedTriage(Watched):
     """The error among the rows that a vote answers, and the share of rows that it hands over."""
 
     kind = "triage"
+    counts_all = True
 
     @property
     def delta(self) -> float | None:
@@ -209,21 +253,83 @@ class WatchedTriage(Watched):
         return places, np.where(known, labels, NOT_KNOWN)
 
 
+@dataclass(frozen=True)
+class WatchedLosses(Watched):
+    r"""The expected cost of a vote, or its error by cluster.
+
+    Notes
+    -----
+    Where clusters have at most N rows and rows count alike, the limit r is on the losses of a cluster by its
+    rows, :math:`E k_g\le r\,E N_g`. That is :math:`E L_g\le r` for
+    :math:`L_g = r(1 - N_g/N) + k_g/N`, which lies between 0 and 1.
+    """
+
+    kind = "losses"
+
+    @property
+    def delta(self) -> float | None:
+        return float(self.vote.delta)
+
+    def limits(self) -> Sequence[tuple[str, str, float]]:
+        name, what = ERROR, "the error"
+        if self.vote.costs is not None:
+            name, what = COST, f"the expected cost, as a share of {self.vote.scale:g},"
+        if self.vote.largest is not None:  # the mean of what is counted is something else then
+            what += " (which small clusters pull towards the limit)"
+        return [(name, what, self.vote.risk)]
+
+    def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
+        name, *_ = self.limits()[0]
+        return {name: (np.ones(len(labels), dtype=bool), self._prices()[labels, answers])}
+
+    def _prices(self) -> npt.NDArray[np.float64]:
+        """Losses by true class and answer, the last being none, as parts of the largest and rounded down."""
+        n_classes = len(self.vote.classes)
+        costs = error_costs(n_classes) if self.vote.costs is None else self.vote.costs
+        largest = Fraction(largest_cost(costs))
+        rows = [[*row, *([largest] if len(row) == n_classes else [])] for row in costs]
+        return np.array([[float(Fraction(cost) * FINE // largest) / FINE for cost in row] for row in rows])
+
+    def of_cluster(
+        self, sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        most = self.vote.largest
+        if most is None:
+            return super().of_cluster(sums, sizes)
+        if sizes.max(initial=0) > most:
+            raise ValueError(f"A cluster has {sizes.max()} rows, more than the {most} that were declared.")
+        # the last digits are rounded down, too
+        return np.asarray(np.clip(self.vote.risk * (1 - sizes / most) + sums / most - 1e-15, 0.0, 1.0))
+
+
 def watch(subject: Any) -> Watched:
     """What a certificate, a table of groups or triage sets limits for."""
+    if isinstance(subject, LossCertificate):
+        return WatchedLosses((subject,))
     if isinstance(subject, Triage):
         return WatchedTriage((subject,))
     if isinstance(subject, Certificate):
         return WatchedCertificate((subject,))
     if not isinstance(subject, CertificateTable):
         raise TypeError(
-            f"A monitor needs a Certificate, a table of groups or Triage, not {type(subject).__name__}."
+            "A monitor needs a Certificate, a table of groups, a LossCertificate or Triage, not "
+            f"{type(subject).__name__}."
         )
     if subject.by != "group":
         raise ValueError("These certificates are by several bounds: watch one of them, table[bound].")
     if len({one.predictor for one in subject}) > 1:
         raise ValueError("These certificates are about several votes: a monitor watches one.")
+    if len({by_answer(one) for one in subject}) > 1:
+        raise ValueError(
+            "These certificates are by what the vote says and by other groups, too: a row belongs to "
+            "several. Watch a table of one grouping."
+        )
     return WatchedGroups(subject.certificates)
+
+
+def by_answer(certificate: Certificate) -> bool:
+    """Whether the certificate is about the rows that the vote gives one answer."""
+    return PREDICTED in certificate.declared
 
 
 def _listed(labels: Any) -> list[Any]:

@@ -23,7 +23,7 @@ def line(monitor: Monitor) -> str:
     mark = "ALARM" if monitor.alarm else "no alarm"
     if worst.mean is None:
         return f"{mark}: no rows yet, {worst.what} is certified to be at most {percent(worst.limit)}"
-    low, high = worst.interval(monitor.alpha)
+    low, high = worst.interval(monitor.alpha_of_interval)
     return (
         f"{mark}: {worst.what} is {share(worst.mean)} on {amount(worst.rows, monitor.unit)} "
         f"({share(low)} to {percent(high)}), limit {percent(worst.limit)}, evidence {times(worst.evidence)} "
@@ -37,10 +37,16 @@ def evidence(monitor: Monitor) -> str:
     bound = f"{worst.what} is"
     if worst.evidence < 1:
         return f"So far there is no reason to doubt that {bound} at most {percent(worst.limit)}."
-    return (
+    likely = (
         f"Such rows are {times(worst.evidence)} times more likely if {bound}, or has become, larger than "
-        f"{percent(worst.limit)} than if it is just that. By chance, evidence ever gets so large in at most "
-        f"{chance(max(1e-6, 1 / worst.evidence))} of all cases."
+        f"{percent(worst.limit)} than if it is just that."
+    )
+    by_chance = sum(one.alpha > 0 for one in monitor.streams) / worst.evidence  # of any of the streams
+    if by_chance >= 1:
+        return likely
+    return (
+        f"{likely} By chance, evidence ever gets so large in at most {chance(max(1e-6, by_chance))} of all "
+        "cases."
     )
 
 

@@ -128,6 +128,8 @@ def _beside(other: Certificate, certificate: Certificate) -> Compared:
     remark = ""
     if other.terms.n_rows != certificate.terms.n_rows or not _same(other.weights, certificate.weights):
         remark = "About another vote (other weights or rows) than this report."
+    elif certificate.predictor.table is not None and other.predictor.table is None:
+        remark = "About the weights alone, without votes of its own for each answer."
     elif not _same(other.offsets, certificate.offsets):
         remark = "About the same weights with other offsets."
     elif (other.bound, other.delta) == (certificate.bound, certificate.delta) and not own:

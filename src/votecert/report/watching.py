@@ -54,7 +54,7 @@ def picture(monitor: Monitor) -> Picture | None:
     chosen = looks[::-1][::step][::-1]  # the last one always
     points = []
     for look, seen in chosen:
-        low, high = seen.interval(monitor.alpha)
+        low, high = seen.interval(monitor.alpha_of_interval)
         points.append(
             Point(0.02 + 0.96 * look.rows / monitor.rows, look.rows, look.when, seen.mean, low, high)
         )
@@ -73,7 +73,7 @@ def lines(monitor: Monitor) -> list[Line]:
     """The state of each limit."""
     found = []
     for one in monitor.streams:
-        low, high = one.interval(monitor.alpha)
+        low, high = one.interval(monitor.alpha_of_interval)
         seen = ["-"] * 3 if one.mean is None else [share(one.mean), share(low), percent(high)]
         watched = [times(one.evidence), f"{1 / one.alpha:,.4g}"] if one.alpha else ["-", "never"]
         found.append(Line(one.name, [f"{one.rows:,}", *seen, percent(one.limit), *watched], one.alarm))

@@ -11,10 +11,11 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
-from votecert._types import BoolArray, Indices
+from votecert._types import BoolArray
 from votecert.rows.ballots import Ballots
 
 FEW = 10
@@ -125,10 +126,21 @@ class _Named:
         cast = int(self.rows.counts[present].sum())
         return cast <= self.rows.n_rows // 2 or bool(self.is_true[codes[present]].any())
 
+    @cached_property
+    def never_true(self) -> list[int]:
+        """Voters who never say a label that is true of any row."""
+        if self.rows.n_rows < MANY_ROWS:
+            return []
+        said = np.append(self.is_true, False)[self.head]
+        return [place for place in np.flatnonzero(~said.any(axis=0)).tolist() if not self.says_truth(place)]
+
     def left_out(self, place: int) -> str:
+        """The remedy for a column that is no voter, and for others that are none in the same go."""
         if self.voters is None:
             return "Leave it out."
-        return f"Leave it out with ignore={(self.voters[place] or str(place))!r}."
+        names = [self.voters[one] or str(one) for one in dict.fromkeys([place, *self.never_true])]
+        names = [name for name in names if "," not in name] if "," not in names[0] else names[:1]
+        return f"Leave it out with ignore={','.join(names)!r}."
 
 
 def _problems(named: _Named) -> Iterator[str]:
@@ -172,22 +184,13 @@ def _problems(named: _Named) -> Iterator[str]:
             f"The label {found[0]!r} is no whole number: turn probabilities or scores into labels first, or "
             "declare the labels with classes=."
         )
-    if n >= MANY_ROWS:
-        for place in _candidates(named):
-            if not named.says_truth(place):
-                code = int(rows.codes[:, place].min())
-                label = classes[code].item()
-                yield (
-                    f"{_capital(named.column(place))} never says a label that is "
-                    f"true of any row (it says {label!r}): it is no voter. {named.left_out(place)} If "
-                    f"{label!r} means that nothing is said: abstain={str(label)!r}."
-                )
-
-
-def _candidates(named: _Named) -> Indices:
-    """Voters who say nothing true on the first patterns."""
-    said = np.append(named.is_true, False)[named.head]
-    return np.flatnonzero(~said.any(axis=0))
+    for place in named.never_true:
+        label = classes[int(rows.codes[:, place].min())].item()
+        yield (
+            f"{_capital(named.column(place))} never says a label that is true of any row (it says "
+            f"{label!r}): it is no voter. {named.left_out(place)} If {label!r} means that nothing is said: "
+            f"abstain={str(label)!r}."
+        )
 
 
 def _most_values(rows: Ballots) -> tuple[int, int]:

@@ -54,7 +54,7 @@ def default_split(n_rows: int, n_voters: int, n_classes: int | None) -> float:
         The number of declared classes; None if they were not declared.
     """
     many = n_voters * ((n_classes or 2) - 1)
-    if n_rows < 400 or (many < 30 and (n_rows < 2000 or n_classes)):
+    if n_rows < 400 or many < 30:
         return 0.25
     if many < 80:
         return 0.35

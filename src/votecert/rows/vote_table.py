@@ -13,6 +13,9 @@ from votecert._types import AnyArray, Codes
 from votecert.rows.ballots import Ballots
 from votecert.rows.tables import places_of
 
+FEWEST_UNLABELLED = 20
+"""So many rows without a true label are worth a look while learning."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VoteTable:
@@ -60,7 +63,7 @@ class VoteTable:
 
     @property
     def unlabelled(self) -> AnyArray:
-        """Votes on the rows without a true label: nothing is certified on them."""
+        """Votes on the rows without a true label: learning looks at them, but they certify nothing."""
         none = np.zeros((0, self.ballots.n_voters), dtype=np.uint8)
         return self._labels(none if self.unlabelled_codes is None else self.unlabelled_codes)
 
@@ -102,3 +105,12 @@ class VoteTable:
         n = 0 if self.unlabelled_codes is None else len(self.unlabelled_codes)
         more = f", {n} rows without a label" if n else ""
         return f"VoteTable({rows.n_rows} rows, {rows.n_voters} voters, {rows.n_classes} classes{more})"
+
+
+def unlabelled_of(votes: Any) -> AnyArray | None:
+    """Votes on rows without a true label, if a table has some.
+
+    A handful tells nothing, and a vote that was fitted on them, too, cannot be fitted again to verify it.
+    """
+    codes = votes.unlabelled_codes if isinstance(votes, VoteTable) else None
+    return votes.unlabelled if codes is not None and len(codes) >= FEWEST_UNLABELLED else None

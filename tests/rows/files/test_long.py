@@ -279,6 +279,26 @@ def test_rows_without_a_label_are_kept_apart():
         assert vc.certify(found).notes == found.notes
 
 
+def test_learning_looks_at_rows_without_a_label(monkeypatch):
+    """As if they had been given as other rows; they never count among those that certify."""
+    truth = [None if place < 40 else label for place, label in enumerate(TRUTH)]
+    found = read_votes(
+        [{**row, "gold": label} for row, label in zip(flat(), truth, strict=True)], item="item", label="gold"
+    )
+    assert len(found.unlabelled) == 40
+    certificate = vc.certify(found)
+    assert certificate.terms.n_rows == 80
+    other = vc.certify(SAID[40:], TRUTH[40:], voters=JUDGES, prior_votes=SAID[:40], validate=False)
+    assert certificate.risk == other.risk
+    assert certificate.terms == other.terms
+    assert certificate.terms.choice != vc.certify(SAID[40:], TRUTH[40:]).terms.choice
+    assert certificate.verify(found)
+    assert vc.learn(found).risk == certificate.risk
+    assert [one.terms.n_rows for one in vc.certify(found, groups=["a", "b"] * 40)] == [40, 40]
+    monkeypatch.setattr("votecert.rows.vote_table.FEWEST_UNLABELLED", 41)
+    assert vc.certify(found).terms.choice == vc.certify(SAID[40:], TRUTH[40:]).terms.choice
+
+
 def test_one_line_with_a_label_is_enough():
     found = read("item,who,says,gold\n1,a,no,\n1,b,yes,yes\n2,a,no,no\n", **LONG)
     assert found.y.tolist() == ["yes", "no"]

@@ -6,13 +6,19 @@ import importlib.util
 import math
 from typing import Any
 
-import numpy as np
-
 from votecert.certificate.text import sentence
 from votecert.certificate.triage.leads import Leads, declared_cuts, fit_vote, fitted_cuts, scale_of
 from votecert.certificate.triage.record import Triage
 from votecert.certificate.triage.rules import coverage, curve_risks, passing, points, selected
-from votecert.certificate.verify import BELOW_EXACT, BELOW_FLOAT64, SAME_FIT, TOLERANCE, Verification
+from votecert.certificate.verify import (
+    BELOW_EXACT,
+    BELOW_FLOAT64,
+    OTHER_WORDS,
+    SAME_FIT,
+    TOLERANCE,
+    Verification,
+    fits_differ,
+)
 from votecert.certificate.vote_record import SEED, VoteRecord
 from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
@@ -41,6 +47,8 @@ def verify(triage: Triage, votes: Any = None, y: Any = None) -> Verification:
             on_trust.append("These weights, which are not equal, were fixed before the rows were seen.")
     elif triage.seed != SEED:
         on_trust.append(f"The seed {triage.seed} was chosen once, whatever came of it.")
+    if not triage.own_words:
+        on_trust.append(OTHER_WORDS)
     if votes is not None or y is not None:
         found, trusted = _recount(triage, rows_of(triage, votes, y))
         problems, on_trust = problems + found, on_trust + trusted
@@ -108,12 +116,12 @@ def _refit(triage: Triage, fitting: Rows, n_certifying: int) -> tuple[list[str],
     vote = fit_vote(fitting, triage.fallback, triage.classes_declared, triage.abstention_declared)
     told = triage.predictor
     if vote != told:
-        theirs, ours = (np.array([*one.votes, *one.offsets], dtype=np.float64) for one in (told, vote))
-        difference = float(np.abs(theirs / theirs.sum() - ours / ours.sum()).sum()) / 2
+        difference = fits_differ(told, vote)
         if difference > SAME_FIT:
             return ["The vote is not the one that is fitted on the rows that the seed picks."], []
         return [], [
-            f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
+            "Vote and thresholds were fixed on the rows that the seed picks: fitted again, the vote differs "
+            f"by {difference:.1e}."
         ]
     own = triage.cuts, triage.starts
     if own == fitted_cuts(vote, fitting, n_certifying / fitting.n_rows, triage.max_risk, triage.delta):

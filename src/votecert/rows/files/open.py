@@ -20,7 +20,7 @@ from votecert.rows.files.arrays import LARGEST_UNPACKED, MOST_BLOWN_UP, read_npy
 from votecert.rows.files.delimited import read_delimited
 from votecert.rows.files.json_lines import Records, read_json, records_of
 from votecert.rows.files.parquet import read_parquet
-from votecert.rows.files.table import Arrays, Block, Progress, Source, Table
+from votecert.rows.files.table import Arrays, Block, NoRowsError, Progress, Source, Table
 from votecert.rows.tables import column_names
 
 Opened = Table | Arrays | Records
@@ -74,7 +74,8 @@ def naming(name: str) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         if str(error).startswith(name):
             raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
+        kinds = (NoRowsError, TypeError, ValueError)
+        kind = next(kind for kind in kinds if isinstance(error, kind))
         raise kind(f"{name}: {error}") from None
 
 

@@ -13,7 +13,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.checks import checked, warn_of
 from votecert.rows.files.columns import ColumnChoice, Layout
 from votecert.rows.files.reader import Reader
-from votecert.rows.files.table import Progress, Rows
+from votecert.rows.files.table import NoRowsError, Progress, Rows
 from votecert.rows.labels import Encoded, encode, encode_votes
 from votecert.rows.vote_table import VoteTable
 
@@ -81,7 +81,7 @@ def read_votes(
     VoteTable
         For :func:`votecert.certify` and the others, in place of ``votes`` and ``y``. Of a long table, items
         are in the order in which they appear and judges sorted by name. Rows without a true label are counted
-        in the notes and kept in ``unlabelled``; nothing is certified on them.
+        in the notes and kept in ``unlabelled``: learning looks at them, and nothing is certified on them.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def _labelled(rows: Rows, notes: list[str]) -> tuple[AnyArray, list[str]]:
     numbers = rows.labels.numbers[:, 0]
     known = numbers > 0
     if not known.any():
-        raise ValueError("no row has a true label: nothing can be certified.")
+        raise NoRowsError("no row has a true label: nothing can be certified.")
     if n_unknown := int((~known).sum()):
         numbers[~known] = numbers[known][0]
         has = "has" if n_unknown == 1 else "have"

@@ -22,6 +22,10 @@ from votecert.rows.vocabulary import MISSING, MOST_NAMES, Numbered, Vocabulary
 Progress = Callable[[int, int | None], None]
 
 
+class NoRowsError(ValueError):
+    """There are no rows, or none with a true label: there may be some tomorrow."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A file to read.
@@ -235,7 +239,7 @@ class NumberedRows:
             for what, numbers in facts.items():
                 found.setdefault(what, []).append(numbers)
         if not self._n_rows:
-            raise ValueError("there are no rows: at least one is needed.")
+            raise NoRowsError("there are no rows: at least one is needed.")
         joined = {what: np.concatenate(parts) for what, parts in found.items()}
         names = {what: self._names[what].texts(joined[what]) for what in self._names if what in joined}
         voters = self._columns.voter_names if self._table.named else None
