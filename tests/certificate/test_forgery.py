@@ -351,3 +351,13 @@ def test_absurd_numbers_of_votes_end_at_once(votes):
 def test_texts_that_readers_could_disagree_about_are_refused(text):
     with pytest.raises(ValueError, match="not a certificate"):
         vc.Certificate.from_json(text)
+
+
+def test_what_is_told_about_the_fit_is_found_again():
+    certificate, votes, y = kind("fitted on a part")
+    assert certificate.verify(votes, y)
+    told = [name for name in certificate.details if name.startswith(("cross-", "share, ", "errors of the"))]
+    assert len(told) > 3
+    for name in (told[0], told[-1], told[len(told) // 2]):
+        edited = replace(certificate, details={**certificate.details, name: certificate.details[name] + 0.5})
+        assert not edited.verify(votes, y), name

@@ -12,10 +12,12 @@ from scipy.stats import beta, binom
 
 import votecert as vc
 from votecert.certificate.losses.counting import UNIT, cheapest_offsets, counted_losses, in_units, read_costs
-from votecert.certificate.losses.make import times
+from votecert.certificate.losses.make import Units, times
 from votecert.certificate.record import digest
+from votecert.certificate.verify import fits_differ
 from votecert.numerics import bounded_mean_upper, kl_inverse_upper
 from votecert.rows.ballots import Ballots
+from votecert.rows.predictor import WeightedVote
 
 COSTS = [[0, 1], [20, 0]]
 
@@ -133,6 +135,27 @@ def test_offsets_are_the_cheapest_there_are():
     assert cost((), finer=offsets) == best
 
 
+def test_a_tied_soft_vote_gives_no_answer_where_that_has_a_price():
+    scores = np.array([[[0.7, 0.3], [0.3, 0.7]], [[0.9, 0.1], [0.6, 0.4]]] * 30)
+    found = vc.certify(
+        None, [0, 0] * 30, scores=scores, classes=[0, 1], weights="uniform", costs=[[0, 4, 1]] * 2
+    )
+    assert found.mean == pytest.approx(1 / 2)
+    assert found.predict(scores[:2]).tolist() == [None, 0]
+
+
+def test_names_of_clusters_do_not_decide_who_fits():
+    votes, y = np.tile([[0, 1], [1, 1], [0, 0]], (60, 1)), np.tile([0, 1, 0], 60)
+    own = np.repeat(np.arange(60), 3)
+    names = np.random.default_rng(0).permutation(60)[own]
+    parts = [Units.of(Ballots.from_votes(votes, y), one).parts(0.25, 1)[0] for one in (own, names)]
+    assert parts[0].number == parts[1].number
+    assert np.array_equal(parts[0].own, parts[1].own)
+    rows = Ballots.from_votes(own[:, None].repeat(2, axis=1), own)  # which tell their cluster
+    fitted = [set(Units.of(rows, one).parts(0.25, 1)[0].rows.labels.tolist()) for one in (own, names)]
+    assert fitted[0] == fitted[1]
+
+
 def test_tables_of_costs_by_name_and_for_no_answer():
     pandas = pytest.importorskip("pandas")
     by_name = pandas.DataFrame(
@@ -155,12 +178,16 @@ def test_tables_of_costs_by_name_and_for_no_answer():
     y = np.array(["ham", "spam", "spam"] * 100)
     found = vc.certify(votes, y, weights="uniform", costs=by_name)
     assert found.mean == pytest.approx(2 / 3)
+    # where no answer has its price, none is given: "ham" to such rows would cost 5
+    assert found.predict(votes[:3]).tolist() == ["ham", None, "spam"]
+    assert found.predict_codes(np.array([[0, 2], [2, 2], [1, 1]])).tolist() == ["ham", None, "spam"]
     assert vc.certify(votes, y, weights="uniform", costs=[[0, 1], [5, 0]]).mean == pytest.approx(5 / 3)
     for wrong, told in (
         ([[0, 1]], "a row for each"),
         ([[0, -1], [1, 0]], "zero or more"),
         ([[0, 0], [0, 0]], "not all zero"),
         ({"ham": {"ham": 0, "spam": 1}}, "no row for the class 'spam'"),
+        ({true: {"ham": 0, "spam": 1, "scam": 1} for true in ("ham", "spam", "scam")}, "declare all"),
         ({"ham": {"ham": 0}, "spam": {"ham": 1}}, "no column for the class 'spam'"),
     ):
         with pytest.raises(ValueError, match=told):
@@ -174,6 +201,16 @@ def test_what_would_be_ignored_is_refused():
             vc.certify(votes, y, **({"costs": COSTS} | options))
     with pytest.raises(ValueError, match="fixed_in_advance"):
         vc.certify(votes, y, costs=COSTS, weights=[0.2] * 5)
+    with pytest.raises(ValueError, match="split must be between 0 and 1"):
+        vc.certify(votes, y, costs=COSTS, split=0)
+
+
+def test_tables_are_compared_with_those_that_are_fitted_again():
+    one = WeightedVote((2, 2), (0, 0), (0, 1), table=(((4, 0), (0, 0)), ((0, 0), (0, 4))))
+    other = replace(one, table=one.table[::-1])
+    assert fits_differ(one, one) == 0
+    assert fits_differ(one, other) == 1
+    assert fits_differ(one, replace(one, table=None)) == 1
 
 
 def clustered_world(rng):

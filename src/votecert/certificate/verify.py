@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -19,6 +20,7 @@ from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.learning.whole_votes import refitted_vote
 from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
+from votecert.rows.predictor import WeightedVote
 
 TOLERANCE = 1e-8
 """A certificate may lie this far above the exact value of its formula, and not at all below it."""
@@ -33,6 +35,10 @@ OTHER_WORDS = "Its sentences were written by another version of votecert and not
 
 SAME_FIT = 0.1
 """Weights fitted again on another machine may differ so much, as a share of all votes, and no more."""
+
+
+SAME_SHARE = 0.01
+"""Errors and shares of kinds of votes may differ by less."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +155,16 @@ def _details_that_differ(certificate: Certificate, known: dict[str, float]) -> l
     ]
 
 
+def _fit_that_differs(told: Mapping[str, float], again: Mapping[str, float]) -> list[str]:
+    """What is told about how the vote was found, against what was found again; small shares are not told."""
+    names = {name for name in (*told, *again) if name.startswith((CROSS_VALIDATED, SHARE))}
+    return [
+        f"The detail {name!r} is {told.get(name, 0.0)!r}, not {again.get(name, 0.0)!r}."
+        for name in sorted(names)
+        if not abs(told.get(name, 0.0) - again.get(name, 0.0)) < SAME_SHARE
+    ]
+
+
 def _on_trust(certificate: Certificate) -> list[str]:
     """What the certificate alone cannot show, besides its assumptions."""
     listed = certificate.method.on_trust(certificate.terms)
@@ -180,6 +196,9 @@ def _recount(certificate: Certificate, rows: Ballots) -> list[str]:
         for name, value in terms.statistics.items()
         if not method.statistics[name].agrees(value, counted[name])
     ]
+    plain = rows.errors(np.ones(rows.n_voters, dtype=np.int64), fallback=terms.choice.get("fallback"))
+    if certificate.details.get(PLAIN_ERRORS, plain) != plain:
+        problems.append(f"The plain vote errs on {plain} of these rows.")
     for name, number, told in (
         ("errs", rows.errors(vote.numbers, vote.offsets, vote.fallback), certificate.errors),
         ("is tied", rows.ties(vote.numbers, vote.offsets), certificate.ties),
@@ -216,12 +235,20 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     if new.shape == told.shape:
         difference = float(np.abs(new / new.sum() - told / told.sum()).sum()) / 2
         if difference == 0:
-            return [], []
+            return _fit_that_differs(certificate.details, again.details()), []
         if difference <= SAME_FIT:
             return [], [
                 f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
             ]
     return ["The vote is not the one that is fitted on the rows that the seed picks."], []
+
+
+def fits_differ(told: WeightedVote, again: WeightedVote) -> float:
+    """By how much two votes differ, as a share of all their numbers; 1 if they are of other kinds."""
+    theirs, ours = (np.concatenate([one.numbers.ravel(), one.offsets]) for one in (told, again))
+    if told.numbers.shape != again.numbers.shape:
+        return 1.0
+    return float(np.abs(theirs / theirs.sum() - ours / ours.sum()).sum()) / 2
 
 
 def _all_numbers(choice: dict[str, Any]) -> npt.NDArray[np.float64]:

@@ -66,11 +66,15 @@ def predict(
         )
     for note in found.notes:
         talk.say(f"[yellow]Note:[/] {plain(note)}")
-    decide = vote.decide_codes if isinstance(vote, vc.Triage) else vote.predictor.predict_codes
+    decide, none = vote.predictor.predict_codes, "no answer"
+    if isinstance(vote, vc.Triage):
+        decide, none = vote.decide_codes, "handed over"
+    elif isinstance(vote, vc.LossCertificate):
+        decide = vote.predict_codes
     labels = decide(found.codes).tolist()
     save(output, _as_csv(labels, None if found.items is None else found.items.tolist()), talk)
     _warn_of_formulas(labels, talk)
-    named = ["handed over" if label is None else plain(label) for label in labels]
+    named = [none if label is None else plain(label) for label in labels]
     counts = ", ".join(f"{name} {n}" for name, n in Counter(named).most_common(8))
     talk.say(f"{len(labels)} rows: {counts}")
 

@@ -164,13 +164,12 @@ def _in_whole_numbers(
 ) -> tuple[IntArray, IntArray, IntArray | None]:
     """Votes, offsets and table of a vote: no table where every vote of a voter is worth the same."""
     d, c = fitting.rows.n_voters, fitting.rows.n_classes
-    numbers, constants = (
-        fitting.with_all_classes(whole, n_outputs) for whole in whole_numbers(table, offsets)
-    )
-    votes = influence(numbers)
-    if not votes.any():  # whatever the voters say: a constant, which outvotes everybody
-        best = int(np.argmax(constants))
+    known = whole_numbers(table, offsets)
+    if not influence(known[0]).any():  # whatever the voters say: a constant, which outvotes everybody
+        best = fitting.shown[np.argmax(known[1] + known[0][:, 0].sum(axis=0))]
         return np.ones(d, dtype=np.int64), (d + 1) * np.eye(c, dtype=np.int64)[best], None
+    numbers, constants = (fitting.with_all_classes(whole, n_outputs) for whole in known)
+    votes = influence(numbers)
     plain = np.array_equal(numbers, votes[:, None, None] * np.eye(n_outputs, c, dtype=np.int64))
     return votes, constants, None if plain else numbers
 

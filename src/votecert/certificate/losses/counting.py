@@ -179,6 +179,11 @@ def _by_name(costs: Mapping[Any, Mapping[Any, float]], names: list[str]) -> list
     if missing := [name for name in names if name not in rows]:
         raise ValueError(f"The table of costs has no row for the class {missing[0]!r}.")
     others = sorted({said for row in rows.values() for said in row} - {*names})
+    if unknown := sorted({*rows} - {*names}):  # its column would be taken for that of no answer
+        raise ValueError(
+            f"The table of costs has the class {unknown[0]!r}, which these rows have not: declare all "
+            "classes with classes=."
+        )
     try:
         return [[float(rows[true][said]) for said in (*names, *others)] for true in names]
     except KeyError as error:

@@ -114,7 +114,9 @@ def certify_losses(
         raise ValueError(f"largest_cluster={largest!r} must be the largest size that a cluster can have.")
     certifying, n_fitted, split, seed = units, 0, 0.0, 0
     if theta is None:
-        split, seed = options.get("split") or SPLIT, options.get("random_state", SEED)
+        split, seed = options.get("split", SPLIT), options.get("random_state", SEED)
+        if not 0 < split < 1:
+            raise ValueError(f"split must be between 0 and 1, both excluded, to learn a vote, not {split!r}.")
         fitting, certifying = units.parts(split, seed)
         n_fitted = fitting.number
         declared = rows.classes_declared, rows.abstention_declared

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
+from votecert._types import Codes
 from votecert.certificate.losses.counting import UNIT, Costs, Losses, are_errors, largest_cost, mean_loss
 from votecert.certificate.text import amount, confidence, percent
+from votecert.certificate.triage.leads import answers
 from votecert.certificate.vote_record import (
     VoteRecord,
     common_assumptions,
@@ -19,7 +22,10 @@ from votecert.certificate.vote_record import (
 )
 from votecert.references import bibtex
 from votecert.rows.clusters import GRID
+from votecert.rows.labels import encode_votes
+from votecert.rows.scores import soft_totals
 from votecert.rows.tables import in_order
+from votecert.rows.vote_sums import total_votes
 
 if TYPE_CHECKING:
     from votecert.certificate.verify import Verification
@@ -95,9 +101,30 @@ class LossCertificate(VoteRecord):
         """How delta was spent."""
         return {"mean loss": self.delta}
 
+    @property
+    def may_be_silent(self) -> bool:
+        """Whether no answer has a cost of its own."""
+        return self.costs is not None and len(self.costs[0]) > len(self.classes)
+
     def predict(self, votes: Any) -> npt.NDArray[Any]:
-        """Labels by exactly the certified vote."""
-        return self.predictor.predict(in_order(votes, self.voters))
+        """Labels by exactly the certified vote; None for no answer, if that has a cost of its own."""
+        votes, vote = in_order(votes, self.voters), self.predictor
+        if not self.may_be_silent:
+            return vote.predict(votes)
+        if vote.kind == "soft":
+            return self._said(soft_totals(np.asarray(votes), vote.numbers, vote.offsets))
+        return self.predict_codes(encode_votes(votes, vote.labels))
+
+    def predict_codes(self, codes: Codes) -> npt.NDArray[Any]:
+        """The same for votes that are places in ``classes``, or their number for a missing vote."""
+        vote = self.predictor
+        if not self.may_be_silent:
+            return vote.predict_codes(codes)
+        return self._said(total_votes(codes, len(vote.classes), vote.numbers, vote.offsets))
+
+    def _said(self, totals: Any) -> npt.NDArray[np.object_]:
+        labels = np.array([*self.predictor.labels.tolist(), None], dtype=object)
+        return labels[answers(self.predictor, totals)[0]]  # -1 is the last: none
 
     @property
     def claim(self) -> str:
@@ -190,6 +217,10 @@ class LossCertificate(VoteRecord):
             yield "a loss of a cluster is no multiple of 1/1024."
         if sum(count for _, _, count in self.losses) != self.n_units or not self.errors <= self.n_rows:
             yield "there are not as many losses as rows or clusters, or too many errors."
+        if self.largest is not None and sum(size * count for size, _, count in self.losses) != self.n_rows:
+            yield "the clusters have not as many rows as there are."
+        if self.costs is None and not self.clusters and mean_loss(self.losses) * self.n_rows != self.errors:
+            yield "the errors do not go with the losses."
         if self.clusters != (self.n_units < self.n_rows) and not (
             self.clusters and self.n_units == self.n_rows
         ):

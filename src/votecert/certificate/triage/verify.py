@@ -6,8 +6,6 @@ import importlib.util
 import math
 from typing import Any
 
-import numpy as np
-
 from votecert.certificate.text import sentence
 from votecert.certificate.triage.leads import Leads, declared_cuts, fit_vote, fitted_cuts, scale_of
 from votecert.certificate.triage.record import Triage
@@ -19,6 +17,7 @@ from votecert.certificate.verify import (
     SAME_FIT,
     TOLERANCE,
     Verification,
+    fits_differ,
 )
 from votecert.certificate.vote_record import SEED, VoteRecord
 from votecert.numerics import OUTWARD, exact
@@ -117,12 +116,12 @@ def _refit(triage: Triage, fitting: Rows, n_certifying: int) -> tuple[list[str],
     vote = fit_vote(fitting, triage.fallback, triage.classes_declared, triage.abstention_declared)
     told = triage.predictor
     if vote != told:
-        theirs, ours = (np.array([*one.votes, *one.offsets], dtype=np.float64) for one in (told, vote))
-        difference = float(np.abs(theirs / theirs.sum() - ours / ours.sum()).sum()) / 2
+        difference = fits_differ(told, vote)
         if difference > SAME_FIT:
             return ["The vote is not the one that is fitted on the rows that the seed picks."], []
         return [], [
-            f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
+            "Vote and thresholds were fixed on the rows that the seed picks: fitted again, the vote differs "
+            f"by {difference:.1e}."
         ]
     own = triage.cuts, triage.starts
     if own == fitted_cuts(vote, fitting, n_certifying / fitting.n_rows, triage.max_risk, triage.delta):
