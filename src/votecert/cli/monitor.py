@@ -19,7 +19,6 @@ from votecert.cli.rows import Result, read_rows
 from votecert.cli.verify import LARGEST_CERTIFICATE, sound_results
 from votecert.rows.files.atomic import write_atomically
 from votecert.rows.files.lock import locked
-from votecert.rows.files.table import NoRowsError
 
 ALPHA = 0.01
 
@@ -73,6 +72,7 @@ def monitor(
     votecert monitor certificate.json all.csv --label truth --item id --skip-seen --state monitor.json
     """
     from votecert.monitoring.words import line  # brings SciPy, which the other commands need not wait for
+    from votecert.rows.files.table import NoRowsError
 
     check_outputs(result_options, state)
     if str(state) == STDOUT:

@@ -20,6 +20,7 @@ PREDICTED = "predicted"
 
 def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: Any) -> vc.VoteTable:
     """Read the file and say what was found in it; ``instead`` of options, what a certificate wants."""
+    from votecert.rows.checks import CLUSTERED
     from votecert.rows.files.read import read_table
 
     name, source = source_of(votes)
@@ -40,7 +41,7 @@ def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: 
     missing = f", {found.n_abstentions} missing votes (abstentions)" if found.n_abstentions else ""
     amounts = f"{rows.n_rows} rows, {rows.n_voters} voters, {rows.n_classes} classes"
     talk.say(f"{plain(name)}: {amounts}{missing}")
-    for note in rows.notes:
+    for note in [one for one in rows.notes if one != CLUSTERED or not named.get("group")]:
         talk.say(f"[yellow]Note:[/] {plain(in_options(note))}")
     return found
 

@@ -8,10 +8,6 @@ With weights x >= 0 for the columns of an counter, ``T_k = sum of x_j over colum
 is convex. For two classes the row loss is ``log(1 + exp(-margin))``. With an L1 penalty only a few columns
 end up with weight, so the problem is solved on a working set of columns that grows until no other would
 lower F.
-
-Where a missing vote means that the voter was not asked (out of bag, it had seen the row), a vote of all
-voters is larger than the votes that were cast: 1/s times, if a share s was. So a constant counts s on such a
-row, and keeps its proportion to the others when everybody votes.
 """
 
 from __future__ import annotations
@@ -79,11 +75,10 @@ def stacking_weights(
     counter: ErrorCounter,
     penalties: Sequence[Penalty] = PENALTIES,
     *,
-    missing_is_unasked: bool = False,
     budget: Budget | None = None,
 ) -> list[Floats]:
     """Weights of voters and constants, (d + c,), for each penalty; some class has no constant votes."""
-    problem = stacking_problem(counter, missing_is_unasked=missing_is_unasked)
+    problem = stacking_problem(counter)
     if budget is not None:
         problem = replace(problem, budget=budget)
     found = [counter.by_voter(x) for x in stacking_path(problem, penalties)]
@@ -92,7 +87,7 @@ def stacking_weights(
     return found
 
 
-def stacking_problem(counter: ErrorCounter, *, missing_is_unasked: bool = False) -> StackingProblem:
+def stacking_problem(counter: ErrorCounter) -> StackingProblem:
     """The regression of the true labels on the votes of an counter."""
     share = counter.counts / counter.n_rows
     penalised = np.ones(counter.n_columns)
@@ -100,24 +95,18 @@ def stacking_problem(counter: ErrorCounter, *, missing_is_unasked: bool = False)
     if isinstance(counter, BinaryErrorCounter):
         design = np.where(counter.right, np.float32(1), np.float32(-1))
         return StackingProblem(design, lambda margins: logistic_loss(margins, share), penalised)
-    if isinstance(counter, SoftErrorCounter):
-        design = _soft_design(counter)
-    else:
-        design = _hard_design(counter, missing_is_unasked)
+    design = _soft_design(counter) if isinstance(counter, SoftErrorCounter) else _hard_design(counter)
     return StackingProblem(design, lambda totals: softmax_loss(totals, counter.labels, share), penalised)
 
 
-def _hard_design(counter: MulticlassErrorCounter, missing_is_unasked: bool) -> Any:
+def _hard_design(counter: MulticlassErrorCounter) -> Any:
     """Which class (a row of the design) each column votes for, on every row of votes."""
-    c, d = counter.n_classes, counter.n_voters
+    c = counter.n_classes
     voted = counter.codes < c
     place = np.arange(len(voted))[:, None] * c + counter.codes.astype(np.int64)
     column = np.broadcast_to(np.arange(counter.n_columns), voted.shape)[voted]
-    counts_as = np.ones(voted.shape, dtype=np.float32)
-    if missing_is_unasked:
-        voters_alike = np.bincount(counter.column_of[:d], minlength=counter.n_columns)
-        counts_as[:, counter.column_of[d:]] = (voted @ voters_alike / d)[:, None]
-    return csc_array((counts_as[voted], (place[voted], column)), (len(voted) * c, counter.n_columns))
+    ones = np.ones(len(column), dtype=np.float32)
+    return csc_array((ones, (place[voted], column)), (len(voted) * c, counter.n_columns))
 
 
 def _soft_design(counter: SoftErrorCounter) -> npt.NDArray[np.float32]:

@@ -255,8 +255,8 @@ Written by `votecert paper authors FOLDER` from a folder of votes and of records
   after as many epochs. Numbers agree if theirs lies between our smallest and our largest, give or take
   {close:.1%}.
 - CCTND and CCPBB have no draws, so ours is one number. It is lower where their program ends with another
-  offset and other scales than the best ones; what our bound, which searches them, is at their weights is
-  in brackets. Other weights also get other test rows wrong.
+  offset and other scales than the best ones, or above the lowest weights; what our bound, which searches
+  offset and scales, is at their weights is in brackets. Other weights also get other test rows wrong.
 - A run that was cut off ends somewhere within the noise of its steps.
 
 {agree} of {total} lines agree in every number.

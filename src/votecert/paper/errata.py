@@ -22,7 +22,7 @@ def errata(results: Results) -> list[tuple[str, str]]:
         *(_binomial(), _entropy(results), _gao_zhou(results), _single_precision(), _wrong_weight(results)),
         *(_divergence(), _text_and_code(results), _relaxations(), _thresholds()),
     )
-    return [(f"E{number}", text) for number, text in enumerate(texts, start=1)]
+    return [(f"E{number}", text.rstrip()) for number, text in enumerate(texts, start=1)]
 
 
 def _exponent() -> str:
@@ -153,8 +153,8 @@ def _text_and_code(results: Results) -> str:
         "margin learned and then moved to the best of 14 margins that are paid for, unweighted classes; and "
         "beside it, marked (text), equal weights and the margin of that grid next to 0.01. "
         + _variants(results, PUBLISHED, "rf", "Theorem 2, forests")
-        + " "
         + _variants(results, "bin", "stumps", "Bin, stumps")
+        + _variants(results, "f2", "stumps", "f2, stumps")
     )
 
 
@@ -168,7 +168,7 @@ def _variants(results: Results, objective: str, voters: str, title: str) -> str:
         ]
         if all(mean.count for mean in means):
             found.append(f"{data} {means[0].value:.3f} and {means[1].value:.3f}")
-    return f"{title}, test error, program and text: {', '.join(found) or 'not run'}."
+    return f"{title}, test error, program and text: {', '.join(found) or 'not run'}. "
 
 
 def _relaxations() -> str:

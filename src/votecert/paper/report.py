@@ -59,8 +59,8 @@ READING = """## How to read it
   K from 0.01 to 1e9.
 - *corrected*: the theorem with the right exponent and, for many classes, the right factor; any K, 1000
   margins.
-- *dirichlet*: the library's certificate for given weights. *occam*: the library's default, whole-number
-  votes, with weights that it learns itself. Both are proved.
+- *dirichlet*: the library's certificate for given weights. *occam*: the library's default, a vote in whole
+  numbers that it learns itself. Both are proved.
 - *test-set limit*: what a fresh sample of the same size with the same share of errors would show. No
   certificate for weights that were learned on the rows can be expected below it; it is a line in the
   figures.
