@@ -59,7 +59,7 @@ GATE = ("tests/cli/test_cli_certify.py", "-k", "gate")
 BOUNDED = ("tests/numerics/test_bounded.py",)
 DIFFERENCE = ("tests/certificate/test_difference.py",)
 TRIAGE = ("tests/certificate/test_triage.py",)
-LOSSES = ("tests/certificate/test_losses.py",)
+LOSSES = ("tests/certificate/test_costs_and_clusters.py",)
 
 MUTANTS = (
     # numerics

@@ -62,6 +62,8 @@ REPORTS = {
     "many": report_on_many,
     "not": lambda: to_html(not_a_guarantee(), votes=rows()[0], y=rows()[1]),
     "vacuous": lambda: to_html(vacuous()),
+    "triage": lambda: vc.triage(*rows(), weights="uniform", max_risk=0.1, voters=HOSTILE[:5]).to_html(),
+    "costs": lambda: vc.certify(*rows(), weights="uniform", costs=[[0, 1], [9, 0]]).to_html(),
     "faultless": lambda: to_html(vc.certify([[0, 0], [1, 1]] * 90, [0, 1] * 90, validate=False)),
 }
 
@@ -363,3 +365,20 @@ def test_heads_of_tables_are_plain_text_on_paper(visit):
     page.emulate_media(media="print")
     assert head.inner_text() == "Weight"
     assert not head.locator("button").is_visible()
+
+
+@pytest.mark.parametrize("size", [PHONE, (1100, 800)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_slider_moves_along_the_curve(visit, size, scheme):
+    page = visit("triage", size, color_scheme=scheme)
+    points = page.locator("#points tbody tr")
+    told = page.locator("#readout dd")
+    for place in range(points.count()):
+        page.locator("#point").fill(str(place))
+        assert told.all_text_contents() == points.nth(place).locator("th, td").all_text_contents()
+        assert page.locator("#threshold").text_content() == points.nth(place).get_attribute("data-threshold")
+        assert [mark.get_attribute("r") for mark in page.locator("#tradeoff .mark").all()].index("9") == place
+    assert points.count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    costs = visit("costs", size, color_scheme=scheme)
+    assert costs.evaluate("document.documentElement.scrollWidth") <= size[0]

@@ -20,6 +20,7 @@ from votecert.learning import check_prior, find_learners, ignored, read_options,
 from votecert.learning.base import Learner
 from votecert.learning.budget import mark_interrupted
 from votecert.rows.ballots import Ballots
+from votecert.rows.checks import not_told_of_clusters
 from votecert.rows.read import (
     Floats,
     Weights,
@@ -155,7 +156,8 @@ def certify(
     check_delta(delta)
     options = read_options(learning, signature(certify).parameters)
     voters = None if voters is None else tuple(voters)
-    rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate, voters)
+    with not_told_of_clusters(clusters is not None):
+        rows = read_rows(votes, y, scores, classes, can_abstain, splitting(options), validate, voters)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
     if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
@@ -169,8 +171,6 @@ def certify(
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
     methods = _in_search(search, [find_bound(name) for name in tried])
     check_prior(prior, methods)
-    if fallback is not None and isinstance(rows, Scores):
-        raise TypeError("fallback= would be ignored here: it is for votes, where all voters may abstain.")
     maker = Maker(
         rows=rows,
         origin=origin,

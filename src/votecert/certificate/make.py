@@ -152,6 +152,8 @@ def fallback_index(fallback: Any, rows: Rows) -> int | None:
     """Index of the fallback class."""
     if fallback is None:
         return None
+    if isinstance(rows, Scores):
+        raise TypeError("fallback= would be ignored here: it is for votes, where all voters may abstain.")
     places = np.flatnonzero(rows.classes == fallback)
     if not len(places):
         raise ValueError(f"The fallback {fallback!r} is not one of the classes {rows.classes.tolist()}.")

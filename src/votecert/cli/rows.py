@@ -10,6 +10,7 @@ from votecert.cli.console import Talk, plain, source_of
 from votecert.cli.errors import in_options
 from votecert.cli.options import RowOptions, VoteOptions
 from votecert.rows.ballots import Ballots
+from votecert.rows.checks import CLUSTERED
 from votecert.rows.files import read_table, read_weights
 from votecert.rows.vote_table import VoteTable
 
@@ -41,7 +42,7 @@ def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: 
     missing = f", {found.n_abstentions} missing votes (abstentions)" if found.n_abstentions else ""
     amounts = f"{rows.n_rows} rows, {rows.n_voters} voters, {rows.n_classes} classes"
     talk.say(f"{plain(name)}: {amounts}{missing}")
-    for note in rows.notes:
+    for note in [one for one in rows.notes if one != CLUSTERED or not named.get("group")]:
         talk.say(f"[yellow]Note:[/] {plain(in_options(note))}")
     return found
 

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 
@@ -33,6 +34,12 @@ ITEMS = re.compile(
 VOTES = ("vote", "label", "answer", "response", "value", "verdict", "rating", "prediction", "choice")
 TRUTHS = ("gold", "truth", "y", "true_label", "gold_label", "target", "ground_truth", "expert", "label")
 """What the columns of judges, items, votes and true labels are often called."""
+
+CLUSTERED = (
+    "Rows that stand next to each other are wrong together, far more often than by chance. If they belong "
+    "together (to one conversation, patient or query), say so with clusters=: as independent rows they "
+    "promise too much."
+)
 
 _NUMBER = re.compile(r"-?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?")
 
@@ -78,6 +85,15 @@ def warn_of(notes: Sequence[str], stacklevel: int = 3) -> None:
     """Show notes to whoever called the library."""
     for note in notes:
         warnings.warn(note, VoteWarning, stacklevel=stacklevel + 1)
+
+
+@contextmanager
+def not_told_of_clusters(named: bool) -> Iterator[None]:
+    """Whoever has named the clusters need not be told that there are some."""
+    with warnings.catch_warnings():
+        if named:
+            warnings.filterwarnings("ignore", re.escape(CLUSTERED), VoteWarning)
+        yield
 
 
 def likely_options(names: Sequence[str], label_is_known: bool = False) -> str:
@@ -243,6 +259,21 @@ def _notes(named: _Named) -> Iterator[str]:
             "side?"
         )
     yield from _repetitions(rows)
+    if _errs_in_runs(rows):
+        yield CLUSTERED
+
+
+def _errs_in_runs(rows: Ballots) -> bool:
+    """Whether neighbouring rows are wrong together, far beyond chance, and not because rows are sorted."""
+    if rows.pattern_of_row is None or rows.n_rows < MANY_ROWS:
+        return False
+    wrong = rows.predict(np.ones(rows.n_voters, dtype=np.int64)) != rows.labels
+    errors = wrong[rows.pattern_of_row].astype(np.float64)
+    spread, runs = errors - errors.mean(), np.count_nonzero(np.diff(errors) > 0)
+    if min(errors.sum(), rows.n_rows - errors.sum()) < MANY_ROWS or runs < FEW:
+        return False
+    alike = float(spread[1:] @ spread[:-1] / (spread @ spread))
+    return alike > 0.3 and alike > 6 / np.sqrt(rows.n_rows)
 
 
 def _quoted(named: _Named, place: int) -> str:

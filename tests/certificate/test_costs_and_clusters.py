@@ -17,6 +17,7 @@ from votecert.certificate.record import digest
 from votecert.certificate.verify import fits_differ
 from votecert.numerics import bounded_mean_upper, kl_inverse_upper
 from votecert.rows.ballots import Ballots
+from votecert.rows.checks import VoteWarning
 from votecert.rows.predictor import WeightedVote
 
 COSTS = [[0, 1], [20, 0]]
@@ -240,15 +241,15 @@ def test_cluster_limits_hold_and_rows_taken_for_independent_would_not(weights):
     rng, delta, draws, missed, as_rows = np.random.default_rng(7), 0.2, 60, 0, 0
     for _ in range(draws):
         votes, y, own = clustered_world(rng)
+        first = np.unique(own, return_index=True)[1].repeat(60)
         found = vc.certify(
             votes, y, weights=weights, clusters=own, delta=delta, classes=[0, 1], can_abstain=False
         )
         missed += found.risk < vote_error(found.votes)
         # the mutant: rows of a cluster, here sixty alike, are taken for independent
-        first = np.unique(own, return_index=True)[1].repeat(60)
-        as_rows += vc.certify(votes[first], y[first], weights="uniform", delta=delta).risk < vote_error(
-            (1, 1, 1)
-        )
+        as_rows += vc.certify(
+            votes[first], y[first], weights="uniform", delta=delta, validate=False
+        ).risk < vote_error((1, 1, 1))
     assert missed <= binom.isf(1e-9, draws, delta)
     assert as_rows > binom.isf(1e-3, draws, delta) or weights == "learn"
 
@@ -303,3 +304,19 @@ def test_costs_in_clusters_are_rounded_up():
     assert alike.losses == ((1, 171 * UNIT // 1024, 60),)
     rows = vc.certify(votes, y, classes=[0, 1], largest_cluster=4, **options)
     assert rows.losses == ((2, 342 * UNIT // 1024, 60),)
+
+
+def test_rows_that_err_together_are_told_unless_clusters_are_named():
+    rng = np.random.default_rng(10)
+    own = np.repeat(np.arange(80), 10)
+    y = rng.integers(2, size=800)
+    bad = (rng.random(80) < 0.3)[own]
+    votes = np.where(rng.random((800, 3)) < np.where(bad, 0.1, 0.95)[:, None], y[:, None], 1 - y[:, None])
+    with pytest.warns(VoteWarning, match="wrong together"):
+        found = vc.certify(votes, y, weights="uniform")
+    assert any("clusters=" in note for note in found.notes)
+    vc.certify(votes, y, weights="uniform", clusters=own)  # warnings are errors here
+    mixed = rng.permutation(800)
+    assert not vc.certify(votes[mixed], y[mixed], weights="uniform").notes
+    order = np.argsort((votes.sum(axis=1) > 1) != y, kind="stable")  # sorted rows are no clusters
+    assert not vc.certify(votes[order], y[order], weights="uniform").notes
