@@ -91,7 +91,7 @@ def table() -> str:
         wrong, limit, truth, lost = zip(*limits[method], strict=True)
         means = (f"{100 * sum(one) / len(one):.1f} %" for one in (limit, truth))
         lines.append(
-            f"| {title} | {max(wrong):.3g} % | {' | '.join(means)} | {'half' if any(lost) else 'none'} |"
+            f"| {title} | {max(wrong):.3g} % | {' | '.join(means)} | {sum(lost) / len(lost):.0f} of 300 |"
         )
     lines += [
         "",

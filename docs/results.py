@@ -23,6 +23,7 @@ FIGURE = ROOT / "docs" / "images" / "tightness.png"
 COMMANDS = {
     "generated": ["benchmarks/tightness.py"],
     "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER", "--juries", "FOLDER"],
+    "fitting": ["benchmarks/fitting.py"],
     "times": ["benchmarks/tightness.py", "--times"],
     "alternatives": ["benchmarks/alternatives.py"],
     "triage": ["benchmarks/triage.py"],
