@@ -80,7 +80,9 @@ def table() -> str:
     for line in block[1].splitlines():
         for method in METHODS:
             if f"  {method}  " in line:
-                limits[method].append([float(cell.rstrip("%")) for cell in line.split(method)[1].split()])
+                before, after = line.split(method)
+                cells = [before.split()[-1], *after.split()]
+                limits[method].append([float(cell.rstrip("%")) for cell in cells])
         if found := re.search(r"(conformal risk control|votecert triage)\s+([\d.]+)%\s+([\d.]+)%", line):
             decisions[found[1]].append((float(found[2]), float(found[3])))
     lines = [
@@ -88,11 +90,10 @@ def table() -> str:
         "|---|---|---|---|---|",
     ]
     for method, title in METHODS.items():
-        wrong, limit, truth, lost = zip(*limits[method], strict=True)
+        rows, wrong, limit, truth, lost = zip(*limits[method], strict=True)
+        spent = f"{sum(lost) / len(lost):.0f} of {sum(rows) / len(rows):.0f}"
         means = (f"{100 * sum(one) / len(one):.1f} %" for one in (limit, truth))
-        lines.append(
-            f"| {title} | {max(wrong):.3g} % | {' | '.join(means)} | {sum(lost) / len(lost):.0f} of 300 |"
-        )
+        lines.append(f"| {title} | {max(wrong):.3g} % | {' | '.join(means)} | {spent} |")
     lines += [
         "",
         "| cases that a vote decides alone | more wrong than allowed, at worst | decided alone, on average |",

@@ -80,9 +80,9 @@ def demo(
     data().print(_meaning(best, certificate, delta))
     data().rule("[bold]2. Decide: what may it decide alone?[/]", align="left")
     decided = vc.triage(best.ballots, max_risk=ALLOWED, weights="uniform", delta=share)
-    data().print(
-        f"The plain vote of the {plain(best.source)}. {plain(decided.reason or decided.statement)}\n"
-    )
+    nothing = f"Nothing, if {percent(ALLOWED)} of the answers may be wrong: {decided.reason}"
+    told = decided.statement if decided.reason is None else nothing
+    data().print(f"The plain vote of the {plain(best.source)}. {plain(told)}\n")
     data().rule("[bold]3. Watch: is it still true?[/]", align="left")
     _watch(certificate, next(new for new in later if new.source == best.source))
     titled = replace(result_options, title=f"votecert demo: the {best.source} on {found.name}")
