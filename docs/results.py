@@ -23,6 +23,7 @@ FIGURE = ROOT / "docs" / "images" / "tightness.png"
 COMMANDS = {
     "generated": ["benchmarks/tightness.py"],
     "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER", "--juries", "FOLDER"],
+    "fitting": ["benchmarks/fitting.py"],
     "times": ["benchmarks/tightness.py", "--times"],
     "triage": ["benchmarks/triage.py"],
     "triage_files": ["benchmarks/triage.py", "--votes", "FOLDER"],
