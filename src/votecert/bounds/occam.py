@@ -77,9 +77,8 @@ class Occam(Bound):
     however it was chosen there. Where one is declared, the whole-number votes share ``(1 - list_mass) delta``
     and the fitted vote h has ``list_mass delta``: ``L(h) <= CP(k, rows, list_mass delta)`` for its k errors.
     It is fitted either on rows given for that purpose, and then certified on all m rows, or on a part A of
-    the certifying rows, and certified on the rest B: row i belongs to A when the i-th number of a random stream
-    of its own is below ``split`` (:func:`votecert.rows.split.in_fitting_part`), which does not look at the
-    data.
+    the certifying rows, and certified on the rest B: row i belongs to A when the i-th number of a stream of
+    random numbers is below ``split``, see :mod:`votecert.rows.split`, which does not look at the data.
 
     *Proof.* Given A, h is fixed and the rows of B are still independent draws, so Clopper and Pearson's
     statement holds for h with probability at least ``1 - list_mass delta``, whatever A is; hence over A, too.

@@ -171,11 +171,7 @@ class Ballots(PatternVotes):
     ) -> Ballots | None:
         """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
         if self.drawn is not None:
-            if stream != STREAM:
-                raise ValueError(
-                    "A certificate of version 0.1 is verified with rows in memory, not in blocks."
-                )
-            self.drawn.refuse_other(split, seed)
+            self.drawn.refuse_other(split, seed, stream)
             n_fitting = int(self.drawn.counts.sum())
             counts = self.drawn.counts if fitting else self.counts - self.drawn.counts
             return self.with_counts(counts) if 0 < n_fitting < self.n_rows else None

@@ -13,11 +13,11 @@ SPLIT = 0.25
 """Share of the rows that is drawn of rows whose number is not known in advance."""
 
 STREAM = (8_051_957,)
-"""The stream of random numbers that splits rows, so that it is nobody else's. Rows that were made, or shuffled,
-with ``numpy.random.default_rng(seed)`` would else be split by the very numbers that made them: not at random."""
+"""Key of the random numbers that split rows, which nobody else draws. Rows that were made, or shuffled, with
+``numpy.random.default_rng(seed)`` would else be split by the very numbers that made them: not at random."""
 
 STREAM_OF_0_1: tuple[int, ...] = ()
-"""The stream of version 0.1, which was that of ``default_rng``: for its certificates."""
+"""The key in version 0.1, whose numbers were those of ``default_rng``: for its certificates."""
 
 _NUMBERS_AT_ONCE = 1 << 18
 
@@ -81,8 +81,10 @@ class Drawn:
     seed: int
     counts: IntArray
 
-    def refuse_other(self, split: float, seed: int) -> None:
+    def refuse_other(self, split: float, seed: int, stream: tuple[int, ...] = STREAM) -> None:
         """Rows that are gone cannot be drawn again."""
+        if stream != STREAM:
+            raise ValueError("A certificate of version 0.1 is verified with rows in memory, not in blocks.")
         if (split, seed) != (self.split, self.seed):
             raise ValueError(
                 f"These rows were read with split={self.split!r} and seed={self.seed!r} and are gone: they "
