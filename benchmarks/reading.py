@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from votecert.rows.files import read_votes
+from votecert.rows.files.read import read_votes
 
 N_VOTERS = 100
 BLOCK = 50_000

@@ -5,7 +5,7 @@
 * The gallery runs the scripts in ``examples/`` and shows their text, their output and their picture.
 * Search works from files, without a server.
 * Every command with its options is a page that the program writes; schemas of files come from the package.
-* CONTRIBUTING and CHANGELOG at the root of the repository are pages too.
+* README, the home, CONTRIBUTING and CHANGELOG at the root of the repository are pages too.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ OTHER_ROLE = re.compile(r":(?:func|class|meth|data|attr|mod):<code>~?(.*?)</code
 def on_files(files: Files, config: Any, **_: Any) -> Files:
     """Add the pages that are not files of ``docs/``."""
     pages = {
+        "index.md": home_page(),
         "contributing.md": (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
         "references.md": references_page(),
@@ -146,6 +147,14 @@ def plain(latex: str) -> str:
     for mark, letter in accents.items():
         latex = latex.replace(mark, letter)
     return re.sub(r"[{}\\]", "", latex)
+
+
+def home_page() -> str:
+    """The README, with its links as they are on the site."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in ("CONTRIBUTING", "CHANGELOG"):
+        text = text.replace(f"({name}.md)", f"({name.lower()}.md)")
+    return text.replace("](docs/", "](").replace("[citing](CITATION.cff)", "citing (`CITATION.cff`)")
 
 
 def references_page() -> str:

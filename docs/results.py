@@ -25,6 +25,7 @@ COMMANDS = {
     "reference": ["benchmarks/tightness.py", "--no-generated", "--votes", "FOLDER", "--juries", "FOLDER"],
     "fitting": ["benchmarks/fitting.py"],
     "times": ["benchmarks/tightness.py", "--times"],
+    "alternatives": ["benchmarks/alternatives.py"],
     "triage": ["benchmarks/triage.py"],
     "triage_files": ["benchmarks/triage.py", "--votes", "FOLDER"],
     "monitoring": ["benchmarks/monitoring.py", "alarms"],

@@ -23,6 +23,9 @@ REGISTRY = referencing.Registry().with_resources(
 )
 
 
+KINDS = ("certificate", "triage", "difference", "losses", "monitor")
+
+
 def fits(content: dict, **instead: object) -> bool:
     """Whether a file fits the schema that its own marker names."""
     (marker,) = [name for name in content if name.startswith("votecert_") and name != "votecert_version"]
@@ -61,6 +64,15 @@ def certificates() -> list[vc.Certificate]:
     ]
 
 
+def losses(votes, y) -> list[vc.LossCertificate]:
+    clusters = np.arange(240) // 3
+    return [
+        vc.certify(votes, y, clusters=clusters),
+        vc.certify(votes, y, clusters=clusters, largest_cluster=5, weights="uniform"),
+        vc.certify(votes, y, costs=[[0, 1], [0.3, 0]]),
+    ]
+
+
 @pytest.fixture(scope="module")
 def written() -> list[dict]:
     """One of every kind of file."""
@@ -70,6 +82,7 @@ def written() -> list[dict]:
     nothing = vc.triage(votes, y, max_risk=0.001)
     results = [*made, decided, nothing, vc.difference(y, votes[:, 0], votes[:, 1])]
     results.append(vc.difference(y, votes[:, 0], votes[:, 1], clusters=np.arange(240) // 4))
+    results += losses(votes, y)
     grouped = vc.certify(votes, y, groups=np.arange(240) % 2, weights="uniform")
     for subject, more in ((made[-1], {}), (decided, {}), (grouped, {"groups": np.arange(240) % 2})):
         monitor = vc.Monitor(replace(subject, group=None) if subject is made[-1] else subject)
@@ -92,7 +105,7 @@ def test_the_schemas_are_schemas_with_a_version():
 def test_every_file_fits(written):
     assert all(map(fits, written))
     kinds = {name for one in written for name in one if name.startswith("votecert_")} - {"votecert_version"}
-    assert kinds == {f"votecert_{kind}" for kind in ("certificate", "triage", "difference", "monitor")}
+    assert kinds == {f"votecert_{kind}" for kind in KINDS}
     assert {one["bound"] for one in written if "bound" in one} == set(vc.BOUNDS)
     assert {one["kind"] for one in written if "votecert_monitor" in one} == {
         "certificate",
@@ -105,7 +118,11 @@ def test_every_file_fits(written):
 def test_fields_are_those_of_the_results():
     known = set(SCHEMAS["certificate-3"]["properties"])
     assert {one.name for one in fields(vc.Certificate)} - {"intact", "own_words"} <= known
-    for kind, name in ((vc.Triage, "triage-1"), (vc.Difference, "difference-1")):
+    for kind, name in (
+        (vc.Triage, "triage-1"),
+        (vc.Difference, "difference-1"),
+        (vc.LossCertificate, "losses-1"),
+    ):
         assert {one.name for one in fields(kind)} - {"intact", "own_words"} <= set(
             SCHEMAS[name]["properties"]
         )

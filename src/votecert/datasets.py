@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # names of data sets are told in the help, which need not wait for NumPy
+    import numpy as np
+    import numpy.typing as npt
 
 LINES = (
     *((0, 1, 2), (3, 4, 5), (6, 7, 8)),
@@ -71,6 +72,8 @@ def tictactoe() -> DataSet:
     """
     ends: set[Board] = set()
     _play((0,) * 9, 1, ends, set())
+    import numpy as np
+
     boards = np.array(sorted(ends), dtype=np.float64)
     labels = np.array(["positive" if _has_won(board, 1) else "negative" for board in sorted(ends)])
     cells = tuple(
@@ -100,6 +103,7 @@ def _bundled(name: str, loader: str, about: str) -> Callable[[], DataSet]:
     """A data set that comes with scikit-learn."""
 
     def make() -> DataSet:
+        import numpy as np
         from sklearn import datasets
 
         found: Any = getattr(datasets, loader)()

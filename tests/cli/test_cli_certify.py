@@ -10,7 +10,7 @@ import pytest
 from jury_file import ROWS, jury
 
 import votecert as vc
-from votecert.rows.files import read_votes
+from votecert.rows.files.read import read_votes
 
 
 def expected(tmp_path) -> vc.Certificate:

@@ -9,7 +9,7 @@ import pytest
 from jury_file import ROWS, jury
 
 import votecert as vc
-from votecert.rows.files import read_votes
+from votecert.rows.files.read import read_votes
 
 
 def test_triage_is_the_library_s_and_can_be_verified_reported_and_used(invoke, votes, tmp_path):

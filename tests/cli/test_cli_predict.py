@@ -11,7 +11,7 @@ import pytest
 from jury_file import ROWS
 
 import votecert as vc
-from votecert.rows.files import read_votes
+from votecert.rows.files.read import read_votes
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ NOT_RUN = {
 NOT_TRIED = re.compile(
     r"votecert demo$"  # takes long, and has tests of its own
     r"|python -m (pip|venv|pytest)\b|pip install |source |ruff |mypy$|mkdocs "  # CI does these
-    r"|python docs/results\.py"  # takes an hour
+    r"|python docs/(results|refresh)\.py"  # take an hour
     r"|\.ci/run"
 )
 
@@ -96,6 +96,10 @@ FILES = {  # name, label column, labels, share of missing votes, another column
         ("votes.csv", "truth", ("no", "yes"), 0.0, None),
         ("judges.csv", "human", ("harmful", "safe"), 0.05, None),
         ("new.csv", "human", ("harmful", "safe"), 0.05, None),
+    ],
+    "README.md": [
+        ("votes.csv", "truth", ("no", "yes"), 0.0, None),
+        ("new.csv", "truth", ("no", "yes"), 0.0, None),
     ],
     "watch.md": [
         ("votes.csv", "truth", ("no", "yes"), 0.0, None),

@@ -13,7 +13,14 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-MADE_WHEN_BUILT = {"gallery.md", "references.md", "contributing.md", "changelog.md", "commands.md"}
+MADE_WHEN_BUILT = {
+    "index.md",
+    "gallery.md",
+    "references.md",
+    "contributing.md",
+    "changelog.md",
+    "commands.md",
+}
 
 
 def anchors(page: Path) -> set[str]:

@@ -48,9 +48,9 @@ def test_the_examples_print_what_is_shown(tmp_path, monkeypatch):
                 assert done.exit_code == 0, done.output
                 same(shown.replace("  # ", ""), done.stdout)
                 compared += 1
-    assert compared == 5
+    assert compared == 7
     assert (tmp_path / "report.html").exists()
-    assert (tmp_path / "model-card.md").exists()
+    assert (tmp_path / "decided.csv").exists()
 
 
 def test_the_number_of_bounds():

@@ -19,7 +19,11 @@ VOTES = np.where(rng.random((200, 4)) < [0.9, 0.8, 0.7, 0.6], Y[:, None], 1 - Y[
 
 PAIRS = [
     ("occam", {"split": 0.4, "random_state": 3}, vc.WholeVotes(split=0.4, random_state=3)),
-    ("occam", {"prior_votes": VOTES, "prior_y": Y}, vc.WholeVotes(prior_votes=VOTES, prior_y=Y)),
+    (
+        "occam",
+        {"prior_votes": VOTES[::-1], "prior_y": Y[::-1]},
+        vc.WholeVotes(prior_votes=VOTES[::-1], prior_y=Y[::-1]),
+    ),
     ("occam", {"method": "whole-votes", "split": 0.0}, vc.WholeVotes(split=0.0)),
     ("f2", {"random_state": 1}, vc.LBFGS(random_state=1)),
     ("f2", {"method": "lbfgs", "max_iter": 3}, vc.LBFGS(max_iter=3)),
@@ -56,8 +60,10 @@ def test_a_learner_is_for_the_rest_of_certify_and_compare_too():
 def test_a_table_of_other_rows_is_brought_into_order():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(VOTES, columns=list("abcd"))
-    other = vc.WholeVotes(prior_votes=table[list("dcba")], prior_y=Y)
-    assert vc.certify(table, Y, method=other) == vc.certify(table, Y, prior_votes=table, prior_y=Y)
+    other = vc.WholeVotes(prior_votes=table.iloc[::-1][list("dcba")], prior_y=Y[::-1])
+    assert vc.certify(table, Y, method=other) == vc.certify(
+        table, Y, prior_votes=table.iloc[::-1], prior_y=Y[::-1]
+    )
 
 
 @pytest.mark.parametrize(

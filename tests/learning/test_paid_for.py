@@ -200,3 +200,28 @@ def test_the_classifier_takes_its_classes_from_all_labels_so_they_are_not_declar
     certificate = vc.CertifiedVotingClassifier(stumps, random_state=0).fit(X, y).certificate_
     assert not certificate.classes_declared
     assert certificate.abstention_declared  # classifiers always answer
+
+
+@pytest.mark.parametrize("labels", [True, False])
+@pytest.mark.parametrize("which", ["same", "first", "last", "some", "soft"])
+def test_the_certifying_rows_are_no_other_rows(labels, which):
+    rng = np.random.default_rng(3)
+    y, votes = rng.integers(2, size=120), rng.integers(2, size=(120, 40))
+    chosen = {"same": slice(None), "first": slice(60), "last": slice(60, None), "some": y == 1}
+    rows = chosen.get(which, slice(None))
+    other = {"prior_votes": votes} | ({"prior_y": y} if labels else {})
+    if which == "soft":
+        scores = np.stack([1 - votes, votes], axis=2) * 0.5 + 0.25
+        with pytest.raises(ValueError, match=r"certifying rows in it|scores need labels"):
+            vc.certify(scores=scores, y=y, **other | {"prior_votes": scores})
+        return
+    with pytest.raises(ValueError, match="certifying rows in it"):
+        vc.certify(votes[rows], y[rows], **other)
+
+
+def test_rows_that_look_alike_may_be_others():
+    rng = np.random.default_rng(4)
+    y = np.arange(60) % 2
+    votes = np.where(rng.random((60, 3)) < 0.95, y[:, None], 1 - y[:, None])  # hardly any differ
+    found = vc.certify(votes, y, prior_votes=votes[::-1], prior_y=y[::-1])
+    assert "None of these rows" in " ".join(found.assumptions)

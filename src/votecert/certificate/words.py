@@ -119,6 +119,8 @@ def assumptions(certificate: Certificate) -> list[str]:
         listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
     if certificate.origin == "fixed" or method.origins == ("fixed",):  # which says nothing about others
         listed.append("The weights were fixed without looking at these rows.")
+    if terms.choice.get("list") == "other" or terms.choice.get("unlabelled"):
+        listed.append("None of these rows is among the other rows that a vote was fitted on.")
     if terms.choice.get("unlabelled"):
         listed.append("Which rows were labelled was decided at random: those without are of the same kind.")
     if certificate.group is not None and PREDICTED not in certificate.declared:

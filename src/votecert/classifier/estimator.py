@@ -52,7 +52,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         Share of the rows that certify. They are drawn at random, not stratified: the certificate needs
         independent rows. Fewer certify if more are needed to have two classes to fit on.
     prior : {"auto", "oob", "cv", "split", "none"}, default="auto"
-        Where the prior is learned: the list of fitted votes of "occam", or the centre of the prior of an
+        Where the prior is learned: the fitted vote of "occam", or the centre of the prior of an
         objective with real-valued weights. "cv": on out-of-fold votes of the fitting rows, for which the
         ensemble is fitted five more times; "oob": on the votes of bagged members on fitting rows outside
         their bags; "split": on a quarter of the certifying rows ("occam" only); "none":

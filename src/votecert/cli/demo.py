@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 
 import votecert as vc
@@ -17,11 +16,9 @@ from votecert.cli.learning import learning
 from votecert.cli.report import REPORT
 from votecert.cli.results import check_outputs, comparison, marked, percent, save_report
 from votecert.datasets import DATA_SETS, DataSet, load
-from votecert.rows.ballots import Ballots
-from votecert.rows.vote_table import VoteTable
 
 NOTES = {
-    "occam": "the certificate's bound, without its list of fitted votes",
+    "occam": "the certificate's bound, without its fitted vote",
     "test-set": "the limit, had this vote been fixed in advance",
 }
 """What to say on some lines of the comparison."""
@@ -33,7 +30,7 @@ ALLOWED = 0.05
 class Certified(NamedTuple):
     """An ensemble, the certificate of its learned vote, and what all bounds say at the same weights."""
 
-    ensemble: VoteTable
+    ensemble: vc.VoteTable
     certificate: vc.Certificate
     others: vc.CertificateTable
 
@@ -83,9 +80,9 @@ def demo(
     data().print(_meaning(best, certificate, delta))
     data().rule("[bold]2. Decide: what may it decide alone?[/]", align="left")
     decided = vc.triage(best.ballots, max_risk=ALLOWED, weights="uniform", delta=share)
-    data().print(
-        f"The plain vote of the {plain(best.source)}. {plain(decided.reason or decided.statement)}\n"
-    )
+    nothing = f"Nothing, if {percent(ALLOWED)} of the answers may be wrong: {decided.reason}"
+    told = decided.statement if decided.reason is None else nothing
+    data().print(f"The plain vote of the {plain(best.source)}. {plain(told)}\n")
     data().rule("[bold]3. Watch: is it still true?[/]", align="left")
     _watch(certificate, next(new for new in later if new.source == best.source))
     titled = replace(result_options, title=f"votecert demo: the {best.source} on {found.name}")
@@ -96,15 +93,19 @@ def demo(
     )
 
 
-def _until_later(one: VoteTable) -> tuple[VoteTable, VoteTable]:
+def _until_later(one: vc.VoteTable) -> tuple[vc.VoteTable, vc.VoteTable]:
     """The rows that certify, and the last fifth, which comes when the vote is in use."""
+    import numpy as np
+
     is_later = np.arange(one.ballots.n_rows) >= 0.8 * one.ballots.n_rows
     first, later = (replace(one, ballots=one.ballots.subset(rows)) for rows in (~is_later, is_later))
     return first, later
 
 
-def _watch(certificate: vc.Certificate, new: VoteTable) -> None:
+def _watch(certificate: vc.Certificate, new: vc.VoteTable) -> None:
     """New rows as they are, and with labels that have nothing to do with them, one by one."""
+    import numpy as np
+
     from votecert.monitoring.words import line
 
     votes, y = new.votes, new.y
@@ -119,17 +120,19 @@ def _watch(certificate: vc.Certificate, new: VoteTable) -> None:
         data().print(f"{what}: {plain(line(monitor))}{after}")
 
 
-def train(found: DataSet, seed: int) -> list[VoteTable]:
+def train(found: DataSet, seed: int) -> list[vc.VoteTable]:
     """Train the voters on a random half of the rows and ask them about the other half."""
+    import numpy as np
+
     order = np.random.default_rng(seed).permutation(len(found.y))
     fitting, certifying = np.array_split(order, 2)
     X, y = found.X[fitting], found.y[fitting]
     classes = np.unique(found.y).tolist()
 
-    def ensemble(name: str, voters: Any, names: Iterable[str]) -> VoteTable:
+    def ensemble(name: str, voters: Any, names: Iterable[str]) -> vc.VoteTable:
         votes = vc.collect_votes(voters, found.X[certifying])
-        ballots = Ballots.from_votes(votes, found.y[certifying], classes=classes)
-        return VoteTable(ballots, tuple(names), name)
+        ballots = vc.Ballots.from_votes(votes, found.y[certifying], classes=classes)
+        return vc.VoteTable(ballots, tuple(names), name)
 
     forest = vc.paper_forest(random_state=seed).fit(X, y)
     trained = [ensemble("forest", forest, (f"tree {i}" for i in range(len(forest.estimators_))))]
@@ -209,7 +212,7 @@ def _cell(certificate: vc.Certificate, other: vc.Certificate | None) -> str:
     return marked(risk, other.is_guarantee)
 
 
-def _meaning(ensemble: VoteTable, certificate: vc.Certificate, delta: float) -> str:
+def _meaning(ensemble: vc.VoteTable, certificate: vc.Certificate, delta: float) -> str:
     """What came out, in two sentences."""
     from votecert.certificate.words import counted_errors, errors_of_rows
     from votecert.report.tables import fixed_vote_limit

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 import votecert as vc
@@ -16,7 +15,6 @@ from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.learning import learning
 from votecert.cli.results import STDOUT, check_outputs, percent, save
 from votecert.cli.rows import read_rows
-from votecert.rows.files import format_weights
 
 SHOWN_WEIGHTS = 25
 """So many voters are listed."""
@@ -54,6 +52,10 @@ def learn(
     --------
     votecert learn votes.csv --label truth --objective f2 --output weights.csv
     """
+    import numpy as np
+
+    from votecert.rows.files.weights import format_weights
+
     check_outputs(result_options, output)
     if output is not None:
         format_weights(output, np.zeros(0), [])  # refuse a name of the wrong kind before the work

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import numpy as np
 import typer
 
 import votecert as vc
@@ -18,9 +17,8 @@ from votecert.cli.errors import Code, leave
 from votecert.cli.results import STDOUT, check_outputs, save
 from votecert.cli.rows import Result, read_rows
 from votecert.cli.verify import LARGEST_CERTIFICATE, sound_results
-from votecert.rows.files import write_atomically
+from votecert.rows.files.atomic import write_atomically
 from votecert.rows.files.lock import locked
-from votecert.rows.files.table import NoRowsError
 
 ALPHA = 0.01
 
@@ -74,6 +72,7 @@ def monitor(
     votecert monitor certificate.json all.csv --label truth --item id --skip-seen --state monitor.json
     """
     from votecert.monitoring.words import line  # brings SciPy, which the other commands need not wait for
+    from votecert.rows.files.table import NoRowsError
 
     check_outputs(result_options, state)
     if str(state) == STDOUT:
@@ -139,6 +138,8 @@ def _new_rows(
     one = monitor.certificates[0]
     if cluster is not None and options.group is not None:
         raise ValueError("--cluster and --group cannot be given together here: use Monitor.update in Python.")
+    import numpy as np
+
     # voters that fall silent are what one wants to hear of, whether or not they ever did
     wanted = {
         "classes": list(one.classes),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import votecert as vc
 from votecert.cli.errors import complain
-from votecert.rows.files.columns import Layout
-from votecert.rows.vocabulary import typed_texts
+
+if TYPE_CHECKING:  # help need not wait for NumPy
+    from votecert.rows.files.columns import Layout
 
 VOTE, RESULT = "The vote and its bound", "What to do with the result"
 """Headings in the help."""
@@ -93,6 +94,8 @@ class RowOptions:
 
     def layout(self, **instead: Any) -> Layout:
         """What is what in the file; ``instead`` of options, what a certificate wants."""
+        from votecert.rows.files.columns import Layout
+
         chosen: dict[str, Any] = {
             "label": self.label,
             "group": self.group,
@@ -104,6 +107,8 @@ class RowOptions:
 
     def declared_classes(self) -> Sequence[Any] | None:
         """The declared classes, as numbers or bools if all of them are."""
+        from votecert.rows.vocabulary import typed_texts
+
         if self.classes is None:
             return None
         texts = [text.strip() for text in self.classes.split(",")]
@@ -146,7 +151,8 @@ class LearningOptions:
         Seed of the split and of random starts, 0 by default. Choose it once: trying seeds voids the
         guarantee.
     split : F
-        Share of the rows spent on fitting a short list of weighted votes, 0.25 by default; 0: none.
+        Share of the rows spent on fitting a vote that the others certify; by default it depends on how many
+        rows and voters there are. 0: none.
     time_budget : SECONDS
         Stop learning after so many seconds.
     """

@@ -133,7 +133,7 @@ def compare_authors(
         Where tables/authors.md goes.
     """
     from votecert.paper.authors import compare, page
-    from votecert.rows.files import write_atomically
+    from votecert.rows.files.atomic import write_atomically
 
     with talk.wait("Learning") as waiting:
         table = compare(folder, lambda done, total, name: waiting.advance(done, total, plain(name)))

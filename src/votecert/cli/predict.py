@@ -18,7 +18,6 @@ from votecert.cli.console import Talk, plain, source_of
 from votecert.cli.results import STDOUT, check_outputs, save
 from votecert.cli.rows import Result
 from votecert.cli.verify import sound_results
-from votecert.rows.files import read_new_votes
 
 HEADER = "prediction"
 
@@ -52,6 +51,8 @@ def predict(
     --------
     votecert predict certificate.json new.csv --output labels.csv
     """
+    from votecert.rows.files.read import read_new_votes
+
     check_outputs(None, output)
     vote = _only_vote(sound_results(certificate), certificate)
     name, source = source_of(votes)

@@ -15,13 +15,15 @@ import votecert as vc
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.errors import Code, complain, leave
 from votecert.cli.options import ResultOptions
-from votecert.rows.ballots import Ballots
-from votecert.rows.files import check_writable, write_atomically
+from votecert.rows.files.atomic import check_writable, write_atomically
 
 STDOUT = "-"
 
 SHOWN_VOTERS = 12
 """Up to so many voters are listed with their weights."""
+
+SHOWN_ANSWERS = 24
+"""So many answers are listed with what they are worth."""
 
 COUNTABLE_VOTES = 1000
 """Up to so many votes in all, whole numbers say more than percentages."""
@@ -100,14 +102,17 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
 
 
 def show_answers(certificate: vc.Certificate) -> None:
-    """What each answer is worth, of the voters with most weight, if a vote is not worth the same always."""
+    """What each answer is worth, if that differs and is not too long a list."""
     from votecert.certificate.words import worth_of_answers
 
-    if listed := worth_of_answers(certificate):
+    listed = worth_of_answers(certificate) if certificate.terms.n_voters <= SHOWN_VOTERS else []
+    if listed:
         shown = table("voter", "says", "counts for", "percent", numbers=("percent",))
-        for voter, answer, label, share in listed:
+        for voter, answer, label, share in listed[:SHOWN_ANSWERS]:
             shown.add_row(plain(voter), plain(answer), plain(label), f"{100 * share:.1f}")
         data().print(shown)
+    if len(listed) > SHOWN_ANSWERS:
+        data().print(f"... and {len(listed) - SHOWN_ANSWERS} more, which a report (--html) lists")
 
 
 def _weights_in_words(certificate: vc.Certificate) -> str:
@@ -169,7 +174,7 @@ def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
 
 def save_report(
     certificate: vc.Certificate,
-    rows: Ballots | None,
+    rows: vc.Ballots | None,
     tables: Any,
     options: ResultOptions,
     talk: Talk,
@@ -183,7 +188,7 @@ def save_report(
     save(options.html, html, talk)
 
 
-def comparison(certificate: vc.Certificate, rows: Ballots, talk: Talk) -> vc.CertificateTable:
+def comparison(certificate: vc.Certificate, rows: vc.Ballots, talk: Talk) -> vc.CertificateTable:
     """Every bound at the weights of a certificate, for looking."""
     from votecert.certificate import compare_at
 

@@ -9,10 +9,6 @@ import votecert as vc
 from votecert.cli.console import Talk, plain, source_of
 from votecert.cli.errors import in_options
 from votecert.cli.options import RowOptions, VoteOptions
-from votecert.rows.ballots import Ballots
-from votecert.rows.checks import CLUSTERED
-from votecert.rows.files import read_table, read_weights
-from votecert.rows.vote_table import VoteTable
 
 Result: TypeAlias = "vc.Certificate | vc.Triage | vc.LossCertificate"  # a text: help need not wait for SciPy
 """What a file may hold that speaks about rows."""
@@ -22,8 +18,11 @@ PREDICTED = "predicted"
 """What --group says for groups by what the vote says: no column."""
 
 
-def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: Any) -> VoteTable:
+def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: Any) -> vc.VoteTable:
     """Read the file and say what was found in it; ``instead`` of options, what a certificate wants."""
+    from votecert.rows.checks import CLUSTERED
+    from votecert.rows.files.read import read_table
+
     name, source = source_of(votes)
     named = {option: instead.pop(option) for option in ("group", "voters") if option in instead}
     if options.group == PREDICTED:
@@ -64,7 +63,7 @@ def encoding(certificate: Result, options: RowOptions) -> dict[str, Any]:
     }
 
 
-def rows_of_group(certificate: Result, found: VoteTable) -> Ballots:
+def rows_of_group(certificate: Result, found: vc.VoteTable) -> vc.Ballots:
     """The rows that a certificate speaks about, read with its voters."""
     if certificate.group is None:
         return found.ballots
@@ -76,8 +75,10 @@ def rows_of_group(certificate: Result, found: VoteTable) -> Ballots:
     return found.ballots.subset(found.groups == certificate.group)
 
 
-def vote_of(options: VoteOptions, found: VoteTable) -> dict[str, Any]:
+def vote_of(options: VoteOptions, found: vc.VoteTable) -> dict[str, Any]:
     """The vote that is to be certified, as arguments of the library."""
+    from votecert.rows.files.weights import read_weights
+
     weights: Any = options.weights
     if weights not in ("learn", "uniform"):
         weights = read_weights(weights, found.ballots.n_voters, found.voters)

@@ -7,15 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import NotVerifiedError
 from votecert.cli.rows import Result, encoding, read_rows, rows_of_group
-from votecert.rows.vote_table import VoteTable
 
 LARGEST_CERTIFICATE = 500_000_000
 """Larger files are no certificates."""
@@ -117,8 +114,10 @@ def _read(path: Path, content: Any) -> Result:
     return certificate
 
 
-def check(path: Path, certificate: Result, found: VoteTable | None = None) -> str:
+def check(path: Path, certificate: Result, found: vc.VoteTable | None = None) -> str:
     """Verify, and say how; nonsense values may break the arithmetic in any way."""
+    import numpy as np
+
     try:
         with np.errstate(all="ignore"):  # the verdict tells, NumPy need not warn
             rows = None if found is None else rows_of_group(certificate, found)

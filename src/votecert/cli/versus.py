@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import numpy as np
-import numpy.typing as npt
 import typer
 
 import votecert as vc
@@ -17,9 +15,7 @@ from votecert.cli.console import Talk, data, plain
 from votecert.cli.results import STDOUT, save
 from votecert.cli.rows import read_rows
 from votecert.cli.verify import sound_certificates
-from votecert.rows.files import check_writable
-from votecert.rows.tables import places_of
-from votecert.rows.vote_table import VoteTable
+from votecert.rows.files.atomic import check_writable
 
 PLAIN = "vote"
 WIDTH = 61
@@ -79,8 +75,12 @@ def versus(
     save(json_file, result.to_json(), talk)
 
 
-def _answers(who: str, found: VoteTable) -> npt.NDArray[np.int64]:
+def _answers(who: str, found: vc.VoteTable) -> Any:
     """What a voter, the plain vote or a certified one says on each pattern: class places; -1 is no answer."""
+    import numpy as np
+
+    from votecert.rows.tables import places_of
+
     rows = found.ballots
     if who in (found.voters or ()):
         codes = rows.codes[:, (found.voters or ()).index(who)].astype(np.int64)

@@ -20,6 +20,7 @@ from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
 from votecert.learning._error_counter import error_counter
+from votecert.learning._other_rows import by_label, refuse_other_kind, refuse_same_rows
 from votecert.learning._prior_scores import PriorScores
 from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
@@ -32,7 +33,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
 from votecert.rows.split import default_split
-from votecert.rows.tables import in_order, is_missing, n_rows_of, take_rows
+from votecert.rows.tables import in_order, is_missing, n_rows_of
 
 MOST_ENTRIES = 1 << 24
 """Votes that the search looks at; of more, some rows are searched and all of them criterion the best."""
@@ -177,7 +178,7 @@ class WholeVotes(Learner):
         classes, unlabelled = rows.classes.tolist(), None
         if not isinstance(other, Ballots | Scores):
             try:
-                other, labels, others = _by_label(other, self.prior_y)
+                other, labels, others = by_label(other, self.prior_y)
                 if others is not None:
                     if soft:
                         raise ValueError("scores need labels; rows without are for votes.")
@@ -191,40 +192,9 @@ class WholeVotes(Learner):
                 ) from None
         for part in (other, unlabelled):
             if part is not None:
-                _refuse_other_kind(part, rows)
+                refuse_other_kind(part, rows)
+                refuse_same_rows(part, rows)
         return other, unlabelled
-
-
-def _by_label(votes: Any, y: Any) -> tuple[Any, Any, Any]:
-    """Rows with labels, their labels, and rows without; None if there are none."""
-    if y is None:
-        return None, None, votes
-    missing = is_missing(y)
-    if not missing.any():
-        return votes, y, None
-    if len(missing) != n_rows_of(votes):
-        raise ValueError(f"there are {len(missing)} labels for {n_rows_of(votes)} rows.")
-    others = take_rows(votes, missing)
-    return (
-        (None, None, others)
-        if missing.all()
-        else (take_rows(votes, ~missing), take_rows(y, ~missing), others)
-    )
-
-
-def _refuse_other_kind(other: Rows, rows: Rows) -> None:
-    """Refuse other rows that are not of the same voters and classes."""
-    classes = rows.classes.tolist()
-    if isinstance(other, Scores) != isinstance(rows, Scores) or other.classes.tolist() != classes:
-        raise ValueError(
-            "prior_votes must be of the same kind as the certifying rows and have their classes: read "
-            f"them with classes={classes!r}."
-        )
-    if other.n_voters != rows.n_voters:
-        raise ValueError(
-            f"The other rows have {other.n_voters} voters, the certifying ones {rows.n_voters}: both "
-            "need the same ones."
-        )
 
 
 def refitted_vote(

@@ -54,7 +54,7 @@ def statement(monitor: Monitor) -> str:
     """What the monitor says, and how sure that is."""
     found = [stream for stream in monitor.streams if stream.alarm is not None]
     if not found:
-        whole = "the error" if len(monitor.streams) == 1 else "anything"
+        whole = monitor.streams[0].what.rstrip(",") if len(monitor.streams) == 1 else "anything"
         return (
             f"No alarm after {amount(monitor.rows, monitor.unit)}: nothing shows that {whole} is above what "
             f"was certified. That does not prove that it is below. {evidence(monitor)}"

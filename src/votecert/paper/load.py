@@ -17,7 +17,7 @@ import numpy as np
 from votecert.paper.catalogue import Entry, find_entry
 from votecert.paper.download import download
 from votecert.paper.formats import Array, Parsed, class_codes, unpacked
-from votecert.rows.files import write_atomically
+from votecert.rows.files.atomic import write_atomically
 
 News = Callable[[str, int, int | None], None]
 

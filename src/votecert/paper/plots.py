@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from votecert.paper.summary import Mean
-from votecert.rows.files import write_atomically
+from votecert.rows.files.atomic import write_atomically
 
 # The palette of Okabe and Ito.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (

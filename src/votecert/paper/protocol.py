@@ -29,7 +29,7 @@ import votecert as vc
 from votecert.paper.cells import Group
 from votecert.paper.formats import Array
 from votecert.paper.load import cache_folder, load
-from votecert.rows.files import write_atomically
+from votecert.rows.files.atomic import write_atomically
 
 LAYOUT = 1
 """Counted up whenever the votes of a group change, so that older files are not used."""

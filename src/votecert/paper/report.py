@@ -13,7 +13,7 @@ from votecert.paper.figures import draw_all
 from votecert.paper.results import read_results
 from votecert.paper.summary import TITLES, Results
 from votecert.paper.tables import Table, all_tables
-from votecert.rows.files import write_atomically
+from votecert.rows.files.atomic import write_atomically
 
 TRIALS = 5
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from votecert.paper.catalogue import CATALOGUE
 from votecert.paper.cells import OBJECTIVES
 from votecert.paper.summary import TITLES, Mean, Results, own_bound
-from votecert.rows.files import write_atomically
+from votecert.rows.files.atomic import write_atomically
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def rows_needed(
     assurance : float, default=0.5
         Chance that the certificate then is at most the target: 0.5 plans for ordinary luck.
     fitted_list : bool, default=True
-        Whether a part of delta goes to a fitted list of votes, as it does by default in ``certify``.
+        Whether a part of delta goes to a fitted vote, as it does by default in ``certify``.
     answered : float, optional
         Plan for ``triage``: the share of rows that the vote is expected to answer, with the expected error
         among these. A learned vote is fitted on a quarter of the rows besides.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from votecert.rows.files import check_writable, write_atomically
+from votecert.rows.files.atomic import check_writable, write_atomically
 
 
 def test_new_files_have_the_usual_permissions(tmp_path):

@@ -7,8 +7,9 @@ import pytest
 
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import read_ballots
-from votecert.rows.files import Layout, read_new_votes, read_votes
+from votecert.rows.files.columns import Layout
 from votecert.rows.files.open import FORMATS
+from votecert.rows.files.read import read_new_votes, read_votes
 from votecert.rows.files.table import Block, Source, Table
 
 TEXT = "ann bob truth where\nyes no yes eu\nno - no us\nyes yes no us\nno no no eu\n"

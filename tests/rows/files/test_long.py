@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import votecert as vc
 from votecert.rows.checks import VoteWarning
-from votecert.rows.files import Layout, read_new_votes, read_votes
 from votecert.rows.files import open as opening
+from votecert.rows.files.columns import Layout
+from votecert.rows.files.read import read_new_votes, read_votes
 
 LONG = {"item": "item", "judge": "who", "vote": "says", "label": "gold"}
 JUDGES = ["ann", "bob", "cal"]

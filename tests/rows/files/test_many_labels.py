@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.files import delimited, read_votes
+from votecert.rows.files import delimited
+from votecert.rows.files.read import read_votes
 
 AROUND_A_BYTE = (2, 127, 128, 254, 255, 256, 257, 300)
 

@@ -7,7 +7,8 @@ import io
 import numpy as np
 import pytest
 
-from votecert.rows.files import Layout, read_new_votes
+from votecert.rows.files.columns import Layout
+from votecert.rows.files.read import read_new_votes
 
 CLASSES = ["no", "yes"]
 NAMES = ["ann", "bob"]

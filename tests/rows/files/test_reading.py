@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.files import delimited, read_votes
+from votecert.rows.files import delimited
+from votecert.rows.files.read import read_votes
 from votecert.rows.vocabulary import Numbered, Vocabulary
 from votecert.rows.vote_table import VoteTable
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from votecert.rows import vocabulary
-from votecert.rows.files import arrays, columns, delimited, read_votes
+from votecert.rows.files import arrays, columns, delimited
 from votecert.rows.files import parquet as parquet_reader
+from votecert.rows.files.read import read_votes
 
 
 def read(text: str | bytes, **options):
@@ -320,7 +321,9 @@ def test_parquet_whose_columns_contradict_their_statistics(tmp_path):
     optional, required = b"\x25\x02\x18\x01b", b"\x25\x00\x18\x01b"  # in the schema, before the name
     assert content.count(optional) == 1
     (tmp_path / "v.parquet").write_bytes(content.replace(optional, required))
-    program = "import sys; from votecert.rows.files import read_votes; read_votes(sys.argv[1], label='y')"
+    program = (
+        "import sys; from votecert.rows.files.read import read_votes; read_votes(sys.argv[1], label='y')"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program, tmp_path / "v.parquet"], capture_output=True, text=True
     )

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from votecert.rows.files import format_weights, read_weights
+from votecert.rows.files.weights import format_weights, read_weights
 
 VOTERS = ("a", "b", 'ünï, "c"')
 WEIGHTS = np.array([0.5, 0.2, 0.3])
