@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -100,6 +101,13 @@ def test_the_schemas_are_schemas_with_a_version():
         assert schema["properties"][f"votecert_{kind}"]["const"] == int(version)
     assert f"certificate-{certificate_json.SCHEMA}" in SCHEMAS
     assert f"monitor-{state.SCHEMA}" in SCHEMAS
+
+
+def test_the_documentation_has_them_all():
+    page = Path(__file__).parents[1] / "docs" / "files.md"
+    if not page.exists():
+        pytest.skip("only where the repository is")
+    assert set(re.findall(r"\(schemas/([\w-]+)\.json\)", page.read_text("utf-8"))) == set(SCHEMAS)
 
 
 def test_every_file_fits(written):
