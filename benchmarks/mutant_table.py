@@ -539,8 +539,8 @@ MUTANTS = (
     ),
     Mutant(
         "rows/split.py",
-        "PCG64(seed).advance(start)",
-        "PCG64(seed).advance(0)",
+        "generator.advance(start)",
+        "generator.advance(0)",
         "every block of rows has the same fitting part",
         BLOCKS,
     ),

@@ -20,13 +20,16 @@ from votecert.numerics import exact
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.scores import Scores
-from votecert.rows.split import in_fitting_part
+from votecert.rows.split import STREAM, STREAM_OF_0_1, in_fitting_part
 from votecert.rows.vote_sums import total_votes
 
 SPLIT = {"list": "split", "split": 0.25, "seed": 0}
 
 
-CERTIFYING = 1000 - int(in_fitting_part(1000, SPLIT["split"], SPLIT["seed"]).sum())
+CERTIFYING, CERTIFYING_IN_0_1 = (
+    1000 - int(in_fitting_part(1000, SPLIT["split"], SPLIT["seed"], stream=stream).sum())
+    for stream in (STREAM, STREAM_OF_0_1)
+)
 
 
 def terms_of(choice, errors: int, rows: int, delta: float = 0.05) -> Terms:
@@ -64,9 +67,10 @@ def test_fitted_votes_cost_their_share_and_nothing_for_their_numbers():
     for member, share in MEMBERS.items():
         choice = whole_choice(np.array([123456, 7, 999]), np.array([0, 31]), declared=SPLIT)
         choice |= {"statement": "list", "member": member}
-        terms = terms_of(choice, errors=3, rows=CERTIFYING)
+        rows = CERTIFYING if member == "fitted" else CERTIFYING_IN_0_1
+        terms = terms_of(choice, errors=3, rows=rows)
         found = Occam().from_terms(replace(terms, n_rows=1000))
-        expected = clopper_pearson_upper(3, CERTIFYING, math.log(0.05 * 0.5 * share))
+        expected = clopper_pearson_upper(3, rows, math.log(0.05 * 0.5 * share))
         assert found.risk == pytest.approx(float(expected), rel=1e-9)
 
 

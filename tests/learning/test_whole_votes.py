@@ -102,7 +102,8 @@ def test_the_certificate_counts_what_the_predictor_does():
         rows = np.ones(500, dtype=bool)
         if choice["statement"] == "list":
             rows = ~in_fitting_part(500, 0.25, 0)
-        totals = np.array([[np.dot(row == k, choice["votes"]) for k in range(3)] for row in votes])
+        worth = np.array(choice.get("table") or [np.diag([n] * 3) for n in choice["votes"]])
+        totals = np.array([sum(worth[i, said] for i, said in enumerate(row)) for row in votes])
         totals += choice["offsets"]
         assert counted["errors"] == np.sum(totals[rows].argmax(axis=1) != y[rows])
         assert counted["rows"] == rows.sum()

@@ -21,7 +21,7 @@ from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 from votecert.rows.predictor import influence
 from votecert.rows.scores import Scores
-from votecert.rows.split import in_fitting_part
+from votecert.rows.split import STREAM, STREAM_OF_0_1, in_fitting_part
 
 Rows = Ballots | Scores
 
@@ -77,8 +77,8 @@ class Occam(Bound):
     however it was chosen there. Where one is declared, the whole-number votes share ``(1 - list_mass) delta``
     and the fitted vote h has ``list_mass delta``: ``L(h) <= CP(k, rows, list_mass delta)`` for its k errors.
     It is fitted either on rows given for that purpose, and then certified on all m rows, or on a part A of
-    the certifying rows, and certified on the rest B: row i belongs to A when the i-th number of the generator
-    PCG64(seed) is below ``split``, which does not look at the data.
+    the certifying rows, and certified on the rest B: row i belongs to A when the i-th number of a stream of
+    random numbers is below ``split``, see :mod:`votecert.rows.split`, which does not look at the data.
 
     *Proof.* Given A, h is fixed and the rows of B are still independent draws, so Clopper and Pearson's
     statement holds for h with probability at least ``1 - list_mass delta``, whatever A is; hence over A, too.
@@ -265,7 +265,7 @@ def certifying_rows(rows: Rows, choice: Choice) -> Rows:
     """The rows that the chosen statement speaks about: all, unless a list was fitted on some of them."""
     if choice["statement"] != "list" or choice["list"] != "split":
         return rows
-    part = rows.part(choice["split"], choice["seed"], fitting=False)
+    part = rows.part(choice["split"], choice["seed"], fitting=False, stream=_stream(choice))
     if part is None:
         raise ValueError("The vote was fitted on some of the rows, but there are too few of these to split.")
     return part
@@ -275,8 +275,14 @@ def _n_certifying(terms: Terms) -> int:
     """How many rows the seed leaves to certify a list; what is stored, if there are too many to draw."""
     if terms.n_rows > MOST_DRAWN_ROWS:
         return int(terms.statistics["rows"])
-    fitting = in_fitting_part(terms.n_rows, terms.choice["split"], terms.choice["seed"])
+    choice = terms.choice
+    fitting = in_fitting_part(terms.n_rows, choice["split"], choice["seed"], stream=_stream(choice))
     return terms.n_rows - int(fitting.sum())
+
+
+def _stream(choice: Choice) -> tuple[int, ...]:
+    """The random numbers that split the rows: the lists of version 0.1 had others."""
+    return STREAM if choice["member"] == "fitted" else STREAM_OF_0_1
 
 
 def roundings(weights: Floats) -> list[npt.NDArray[np.int64]]:

@@ -21,10 +21,6 @@ from votecert.rows.split import in_fitting_part
 if TYPE_CHECKING:
     from votecert.certificate.verify import Verification
 
-SEED = 8_051_957
-"""The seed of the split by default. With 0, rows drawn with ``numpy.random.default_rng(0)`` would be split by
-the very numbers that made them."""
-
 
 @dataclass(frozen=True, repr=False)
 class VoteRecord(Record):

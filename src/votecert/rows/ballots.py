@@ -14,7 +14,7 @@ from votecert._types import Indices, IntArray
 from votecert.rows.labels import Encoded, encode
 from votecert.rows.pattern_votes import PatternVotes
 from votecert.rows.patterns import patterns_repeat, unique_rows
-from votecert.rows.split import checked_rows, in_fitting_part
+from votecert.rows.split import STREAM, checked_rows, in_fitting_part
 from votecert.rows.vote_sums import whole_votes
 
 T = TypeVar("T")
@@ -166,14 +166,16 @@ class Ballots(PatternVotes):
             self.drawn.refuse_other(split, seed)
         return self.drawn is not None or self.pattern_of_row is not None
 
-    def part(self, split: float, seed: int, *, fitting: bool) -> Ballots | None:
+    def part(
+        self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
+    ) -> Ballots | None:
         """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
         if self.drawn is not None:
-            self.drawn.refuse_other(split, seed)
+            self.drawn.refuse_other(split, seed, stream)
             n_fitting = int(self.drawn.counts.sum())
             counts = self.drawn.counts if fitting else self.counts - self.drawn.counts
             return self.with_counts(counts) if 0 < n_fitting < self.n_rows else None
-        chosen = in_fitting_part(self.n_rows, split, seed)
+        chosen = in_fitting_part(self.n_rows, split, seed, stream=stream)
         if not 0 < chosen.sum() < len(chosen):
             return None
         return self.subset(chosen if fitting else ~chosen)

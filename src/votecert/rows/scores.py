@@ -17,7 +17,7 @@ import numpy.typing as npt
 from votecert._types import AnyArray, BoolArray, FloatArray, Indices
 from votecert.rows.labels import encode
 from votecert.rows.patterns import row_blocks
-from votecert.rows.split import checked_rows, in_fitting_part
+from votecert.rows.split import STREAM, checked_rows, in_fitting_part
 from votecert.rows.vote_sums import lead_of
 
 ScoreArray = npt.NDArray[np.floating[Any]]
@@ -119,9 +119,11 @@ class Scores:
         """Whether :meth:`part` knows which rows are which: always."""
         return True
 
-    def part(self, split: float, seed: int, *, fitting: bool) -> Scores | None:
+    def part(
+        self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
+    ) -> Scores | None:
         """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
-        chosen = in_fitting_part(self.n_rows, split, seed)
+        chosen = in_fitting_part(self.n_rows, split, seed, stream=stream)
         if not 0 < chosen.sum() < len(chosen):
             return None
         return self.subset(chosen if fitting else ~chosen)

@@ -12,11 +12,20 @@ from votecert._types import BoolArray, Indices, IntArray
 SPLIT = 0.25
 """Share of the rows that is drawn of rows whose number is not known in advance."""
 
+STREAM = (8_051_957,)
+"""Key of the random numbers that split rows, which nobody else draws. Rows that were made, or shuffled, with
+``numpy.random.default_rng(seed)`` would else be split by the very numbers that made them: not at random."""
+
+STREAM_OF_0_1: tuple[int, ...] = ()
+"""The key in version 0.1, whose numbers were those of ``default_rng``: for its certificates."""
+
 _NUMBERS_AT_ONCE = 1 << 18
 
 
-def in_fitting_part(n_rows: int, split: float, seed: int, *, start: int = 0) -> BoolArray:
-    """Which rows belong to the fitting part: row i does when the i-th number of PCG64(seed) is below split.
+def in_fitting_part(
+    n_rows: int, split: float, seed: int, *, start: int = 0, stream: tuple[int, ...] = STREAM
+) -> BoolArray:
+    """Which rows belong to the fitting part: row i does when the i-th number of a stream is below split.
 
     Parameters
     ----------
@@ -28,15 +37,18 @@ def in_fitting_part(n_rows: int, split: float, seed: int, *, start: int = 0) -> 
         Seed of the generator.
     start : int, default=0
         Position of the first row asked for: a block of rows is drawn just like in one piece with the others.
+    stream : tuple of int
+        Key of the stream: the numbers are those of PCG64 with ``SeedSequence(seed, spawn_key=stream)``.
 
     Examples
     --------
     >>> in_fitting_part(8, 0.25, seed=0).tolist()
-    [False, False, True, True, False, False, False, False]
+    [False, False, False, False, False, False, False, False]
     >>> in_fitting_part(6, 0.25, seed=0, start=2).tolist()
-    [True, True, False, False, False, False]
+    [False, False, False, False, False, False]
     """
-    numbers = np.random.Generator(np.random.PCG64(seed).advance(start))
+    generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=stream))
+    numbers = np.random.Generator(generator.advance(start))
     chosen = np.empty(n_rows, dtype=bool)
     for first in range(0, n_rows, _NUMBERS_AT_ONCE):  # eight bytes a number would be the largest thing around
         block = chosen[first : first + _NUMBERS_AT_ONCE]
@@ -69,8 +81,10 @@ class Drawn:
     seed: int
     counts: IntArray
 
-    def refuse_other(self, split: float, seed: int) -> None:
+    def refuse_other(self, split: float, seed: int, stream: tuple[int, ...] = STREAM) -> None:
         """Rows that are gone cannot be drawn again."""
+        if stream != STREAM:
+            raise ValueError("A certificate of version 0.1 is verified with rows in memory, not in blocks.")
         if (split, seed) != (self.split, self.seed):
             raise ValueError(
                 f"These rows were read with split={self.split!r} and seed={self.seed!r} and are gone: they "

@@ -9,6 +9,7 @@ import pytest
 
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import read_ballots
+from votecert.rows.split import in_fitting_part
 
 
 def rows_of(ballots: Ballots) -> Counter:
@@ -62,7 +63,7 @@ def test_fitting_and_certifying_parts_are_those_of_the_rows_in_one_piece(name, s
     votes, y = ([entry for block in blocks for entry in block[side]] for side in (0, 1))
     whole = Ballots.from_votes(votes, y)
     found = read_ballots(iter(blocks), split=0.3, seed=seed)
-    fits = np.random.default_rng(seed).random(len(y)) < 0.3
+    fits = in_fitting_part(len(y), 0.3, seed)
     for fitting in (True, False):
         part = found.part(0.3, seed, fitting=fitting)
         kept = fits if fitting else ~fits

@@ -58,7 +58,8 @@ def test_two_processes_count_the_same(name, way, cluster):
 @pytest.mark.parametrize("name", LEARNED)
 def test_learned_certificates_are_equal(name, cluster):
     problem = PROBLEMS[name]()
-    expected = as_json(vc.certify(problem.votes, problem.y, **problem.options))
+    # the number of rows in blocks is not known in advance, so the split does not depend on it
+    expected = as_json(vc.certify(problem.votes, problem.y, split=0.25, **problem.options))
     for found in (
         WAYS["iterator"](problem),
         WAYS["unknown"](problem),
@@ -108,7 +109,7 @@ def test_another_split_than_the_counted_one_is_refused():
     problem = PROBLEMS["binary, uneven and empty blocks"]()
     for budget in (10**9, 2000):
         ballots = WAYS["iterator"](problem, split=0.3, seed=1, memory_budget=budget)
-        with pytest.raises(ValueError, match=r"split=0.3 and seed=1.*split=0.25 and random_state=0"):
+        with pytest.raises(ValueError, match=r"split=0.3 and seed=1.*split=0.3 and random_state=0"):
             vc.certify(ballots)
         assert vc.certify(ballots, split=0.3, random_state=1).risk < 1
 

@@ -26,7 +26,7 @@ from votecert.certificate.losses.record import LossCertificate
 from votecert.certificate.make import fallback_index
 from votecert.certificate.record import as_tuple
 from votecert.certificate.triage.leads import FEWEST_ROWS_TO_SPLIT, candidate_votes, vote_of
-from votecert.certificate.vote_record import SEED, vote_fields
+from votecert.certificate.vote_record import vote_fields
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.rows.clusters import read_clusters
 from votecert.rows.predictor import WeightedVote, scaled_votes
@@ -114,7 +114,7 @@ def certify_losses(
         raise ValueError(f"largest_cluster={largest!r} must be the largest size that a cluster can have.")
     certifying, n_fitted, split, seed = units, 0, 0.0, 0
     if theta is None:
-        split, seed = options.get("split", SPLIT), options.get("random_state", SEED)
+        split, seed = options.get("split", SPLIT), options.get("random_state", 0)
         if not 0 < split < 1:
             raise ValueError(f"split must be between 0 and 1, both excluded, to learn a vote, not {split!r}.")
         fitting, certifying = units.parts(split, seed)

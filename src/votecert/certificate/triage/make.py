@@ -16,7 +16,7 @@ from votecert.certificate.triage.rules import (
     points,
     selected,
 )
-from votecert.certificate.vote_record import SEED, vote_fields
+from votecert.certificate.vote_record import vote_fields
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.rows.predictor import scaled_votes
 from votecert.rows.read import Rows, Weights, check_delta, read_rows, read_weights, voter_names
@@ -38,7 +38,7 @@ def triage(
     scores: Any = None,
     voters: Iterable[str] | None = None,
     split: float = SPLIT,
-    random_state: int = SEED,
+    random_state: int = 0,
     validate: bool = True,
 ) -> Triage:
     """Find what a vote may decide alone: it answers where its winner leads clearly, and hands over the rest.

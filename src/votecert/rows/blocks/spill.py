@@ -24,7 +24,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration, Layout, PatternCounts, join_counts
 from votecert.rows.blocks.spill_folder import SpillFolder
 from votecert.rows.patterns import content_sample, sort_keys
-from votecert.rows.split import Drawn
+from votecert.rows.split import STREAM, Drawn
 
 COPIES = 8
 """Arrays of the size of an answer that may be needed at a time to find it."""
@@ -248,17 +248,19 @@ class SpilledBallots(Ballots):
         """The share of a fitting part that was drawn when the rows were read, if one was."""
         return self.source.declared.split or None
 
-    def can_split(self, split: float, seed: int) -> bool:
+    def can_split(self, split: float, seed: int, stream: tuple[int, ...] = STREAM) -> bool:
         """Whether a fitting part was counted; refuses another one than that."""
         declared = self.source.declared
         if self.source.which != "all" or declared.split == 0:
             return False
-        Drawn(declared.split, declared.seed, np.empty(0, np.int64)).refuse_other(split, seed)
+        Drawn(declared.split, declared.seed, np.empty(0, np.int64)).refuse_other(split, seed, stream)
         return True
 
-    def part(self, split: float, seed: int, *, fitting: bool) -> Ballots | None:
+    def part(
+        self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
+    ) -> Ballots | None:
         """The fitting or certifying rows, as they were counted; None if either has none."""
-        if not self.can_split(split, seed):
+        if not self.can_split(split, seed, stream):
             return None
         which: Literal["fitting", "certifying"] = "fitting" if fitting else "certifying"
         part = SpilledBallots(replace(self.source, which=which), self.folder, self.client)
