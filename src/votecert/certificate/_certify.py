@@ -215,7 +215,8 @@ def compare(
     ----------
     votes, y, weights, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters
         As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam"; the other bounds
-        are about the vote with these weights, without the offsets that "occam" may add.
+        are about the vote with these weights, without the offsets and tables that "occam"
+        may add.
     validate : bool, default=True
         As for :func:`certify`.
     bounds : iterable of ids or bounds, optional

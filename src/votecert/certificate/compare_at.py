@@ -15,7 +15,8 @@ def compare_at(certificate: Certificate, votes: Any, y: Any = None, **options: A
     """Every bound at the weights of a certificate, on its own rows, for looking.
 
     The weights keep their origin: the test-set bound is no guarantee for those learned on the same rows.
-    Bounds are about the weights only, without the offsets that "occam" may have added.
+    Bounds are about the weights only, without the offsets and tables that "occam" may have
+    added.
 
     Parameters
     ----------

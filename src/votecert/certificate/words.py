@@ -156,7 +156,9 @@ def _weights_compared(table: CertificateTable) -> str:
         return ""
     one = table.certificates[0]
     if one.origin == "learned":
-        return "All are about weights learned on these rows. "
+        several = len({other.predictor for other in table}) > 1
+        more = "; offsets and what each answer is worth are left out but for 'occam'" if several else ""
+        return f"All are about weights learned on these rows{more}. "
     if len(set(one.terms.weights)) == 1:
         return "All are about the plain vote, with equal weights. "
     return f"All are about weights {'fixed in advance' if one.origin == 'fixed' else 'given by the user'}. "

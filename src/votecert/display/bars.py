@@ -55,7 +55,8 @@ class BoundComparisonDisplay(Display):
     ) -> Self:
         """Compare bounds for the weights of a certificate, on its own rows.
 
-        Bounds are about the weights only, without the offsets that "occam" may have added.
+        Bounds are about the weights only, without the offsets and tables that "occam" may have
+        added.
         """
         return cls.from_table(compare_at(certificate, votes, y, **options), ax=ax)
 
