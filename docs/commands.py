@@ -67,5 +67,6 @@ def stands(argument: Any) -> str:
 
 
 def marked(text: str) -> str:
-    """Rich's markup as that of Markdown."""
-    return re.sub(r"\[bold\](.*?)\[/\]", r"**\1**", text).replace("<", "&lt;")
+    """Rich's markup as that of Markdown, and options as code."""
+    text = re.sub(r"\[bold\](.*?)\[/\]", r"**\1**", text).replace("<", "&lt;")
+    return re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"`\1`", text)
