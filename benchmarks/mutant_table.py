@@ -482,8 +482,8 @@ MUTANTS = (
     ),
     Mutant(
         "bounds/occam.py",
-        'choice["seed"], fitting=False,',
-        'choice["seed"], fitting=True,',
+        'choice["seed"], fitting=False, stream',
+        'choice["seed"], fitting=True, stream',
         "errors of a fitted vote are counted on its fitting rows",
         options("of-the-list"),
     ),

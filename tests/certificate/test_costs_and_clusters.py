@@ -206,6 +206,25 @@ def test_what_would_be_ignored_is_refused():
         vc.certify(votes, y, costs=COSTS, split=0)
 
 
+def test_counts_that_do_not_go_together_are_told():
+    votes, y = panel(np.random.default_rng(6), 200)
+    plain = vc.certify(votes, y, weights="uniform", costs=COSTS)
+    by_rows = vc.certify(votes, y, weights="uniform", clusters=np.arange(200) // 3, largest_cluster=5)
+    assert plain.verify()
+    assert by_rows.verify()
+    for m in range(40, 140, 7):  # thirds and sevenths of rows are no floats
+        assert vc.certify(votes[:m], y[:m], weights="uniform", clusters=np.arange(m)).verify()
+    for forged in (
+        replace(plain, n_rows=199),
+        replace(plain, offsets=(0, 1)),
+        replace(by_rows, errors=by_rows.errors - 1),
+        replace(by_rows, n_rows=201),
+    ):
+        assert not forged.verify()
+    with pytest.raises(TypeError, match="whole number"):
+        vc.certify(votes, y, weights="uniform", clusters=np.arange(200) // 3, largest_cluster=4.5)
+
+
 def test_tables_are_compared_with_those_that_are_fitted_again():
     one = WeightedVote((2, 2), (0, 0), (0, 1), table=(((4, 0), (0, 0)), ((0, 0), (0, 4))))
     other = replace(one, table=one.table[::-1])

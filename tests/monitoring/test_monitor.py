@@ -169,6 +169,22 @@ def test_groups_by_what_the_vote_says(groups):
         vc.Monitor(both)
 
 
+def test_a_true_label_that_is_no_class_is_an_error(made):
+    monitor = vc.Monitor(made)
+    votes, y = rows(30, seed=5)
+    monitor.update(votes, np.where(np.arange(30) < 4, 7, made.predict(votes)))
+    assert monitor.streams[0].losses == {0: 26, 1024: 4}
+    for labels in (y.astype(str), [None] * 30, [0.5] * 30):  # written otherwise, or no labels
+        with pytest.raises((ValueError, TypeError), match=r"label|number"):
+            monitor.update(votes, labels)
+    table = vc.certify(*rows(600), weights="uniform", groups="class")
+    with pytest.raises(ValueError, match="none of the classes"):
+        vc.Monitor(table).update(votes, [7] * 30, groups="class")
+    costs = vc.certify(*rows(600), weights="uniform", costs=[[0, 1], [3, 0]])
+    with pytest.raises(ValueError, match="none of the classes"):
+        vc.Monitor(costs).update(votes, [7] * 30)
+
+
 def test_what_cannot_be_watched():
     votes, y = rows(40)
     with pytest.raises(ValueError, match="no limit to watch"):
@@ -193,7 +209,7 @@ def test_what_cannot_be_watched():
         ({"votes": [[0] * 4], "y": [0]}, "5 voters"),
         ({"predictions": [0, 1], "y": [0]}, "rows|length|1"),
         ({"predictions": [0], "y": [None]}, "missing|no true label|y"),
-        ({"predictions": [0], "y": [7]}, "7"),
+        ({"predictions": [0], "y": ["seven"]}, "seven"),
         ({"predictions": ["0"], "y": ["0"]}, "0"),
         ({"predictions": [0], "y": [0], "items": ["a", "b"]}, "one name a row"),
         ({"predictions": [0, 0], "y": [0, 0], "items": ["a", "a"]}, "twice"),

@@ -123,6 +123,8 @@ def problems_with_vote(record: VoteRecord) -> Iterator[str]:
         yield "votes and offsets are not whole numbers, zero or more."
     if len(record.offsets) != c or not 0 < sum(record.votes) + max(record.offsets) <= MOST_VOTES:
         yield "the votes are too many to count, none at all, or not one a class."
+    if record.origin == "fixed" and (any(record.offsets) or record.table is not None):
+        yield "a vote that was fixed in advance has weights, and neither offsets nor a table."
     if record.n_outputs not in (c, c + 1) or record.fallback not in (None, *range(c)):
         yield "the numbers of classes do not agree."
     names = record.voters

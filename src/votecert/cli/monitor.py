@@ -148,7 +148,16 @@ def _new_rows(
         "group": cluster or options.group,
     }
     voters = one.voters if prediction is None else (prediction,)
-    found = read_rows(votes, options, talk, **wanted, voters=voters)
+    try:
+        found = read_rows(votes, options, talk, **wanted, voters=voters)
+    except ValueError as error:
+        told, unknown, _ = str(error).partition(" Add them to")
+        if not unknown:
+            raise
+        raise ValueError(
+            f"{told} On rows whose true label is such the vote errs: do not leave them out. Feed them with "
+            "Monitor.update in Python, which counts them as errors."
+        ) from None
     if prediction is not None and found.voters != voters:
         raise ValueError(f"{found.source} has no column {prediction!r} with predictions.")
     rows, items, column = found.ballots, found.items, "groups" if cluster is None else "clusters"

@@ -18,6 +18,7 @@ from votecert.certificate.groups import PREDICTED
 from votecert.certificate.losses import LossCertificate
 from votecert.certificate.losses.counting import error_costs, largest_cost
 from votecert.certificate.triage import Triage
+from votecert.monitoring._labels import are_new, column, is_missing, listed
 from votecert.monitoring.streams import Stream
 from votecert.rows.ballots import Ballots
 from votecert.rows.labels import encode
@@ -27,8 +28,8 @@ from votecert.rows.vote_table import VoteTable
 ERROR, COST, HANDED_OVER = "error", "cost", "handed over"
 """Names of streams: of a plain certificate, of one of costs, and of triage."""
 
-NOBODY, NOT_KNOWN = -1, -2
-"""Place of the answer where there is none, and of a true label that nobody knows."""
+NOBODY, NOT_KNOWN, NEW = -1, -2, -3
+"""Place of the answer where there is none, of a true label that nobody knows, and of one that is no class."""
 
 FINE = 1 << 40
 """Parts of the largest cost to which costs are rounded down."""
@@ -124,9 +125,15 @@ class Watched(ABC):
         return ballots.predict(vote.numbers, vote.offsets, vote.fallback)
 
     def encoded(self, said: Any, y: Any) -> tuple[Places, Places]:
-        """Places of answers and true labels among the classes; an answer that is missing comes last."""
-        found = encode(_column(said), y, self.vote.predictor.classes)
-        return found.codes[:, 0].astype(np.intp), found.labels
+        """Places of answers and true labels among the classes; an answer that is missing comes last.
+
+        The vote never names a true label that is none of its classes: such a row is an error like others.
+        """
+        classes, truth = self.vote.predictor.classes, listed(y)
+        new = are_new(truth, classes)
+        known = [classes[0] if is_new else label for label, is_new in zip(truth, new, strict=True)]
+        found = encode(column(said), known, classes)
+        return found.codes[:, 0].astype(np.intp), np.where(new, NEW, found.labels)
 
     def groups(self, groups: Any, answers: Places, labels: Places) -> npt.NDArray[np.str_] | None:
         """The group of each row, where results are by group."""
@@ -182,6 +189,8 @@ class WatchedGroups(WatchedCertificate):
         if isinstance(groups, str):
             if groups != "class":
                 raise ValueError(f"groups must be 'class' or one label a row, not {groups!r}.")
+            if (labels == NEW).any():
+                raise ValueError("A true label is none of the classes, so it has no certificate of its own.")
             groups = self.vote.predictor.labels[labels]
         names = np.array([str(name) for name in groups], dtype=np.str_)
         if names.shape != labels.shape:
@@ -242,10 +251,10 @@ class WatchedTriage(Watched):
 
     def encoded(self, said: Any, y: Any) -> tuple[Places, Places]:
         """Rows that were answered and nobody looked at have no true label: they count as answered."""
-        truth, answers = _listed(y), _listed(said)
+        truth, answers = listed(y), listed(said)
         if len(truth) != len(answers):
             raise ValueError(f"There are {len(truth)} true labels for {len(answers)} rows.")
-        known = np.array([not _is_missing(label) for label in truth], dtype=bool)
+        known = np.array([not is_missing(label) for label in truth], dtype=bool)
         classes = self.vote.predictor.classes
         # a class takes the place of a label that is not known, and is taken out again
         filled = [label if there else classes[0] for label, there in zip(truth, known, strict=True)]
@@ -280,6 +289,8 @@ class WatchedLosses(Watched):
 
     def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
         name, *_ = self.limits()[0]
+        if (labels == NEW).any():
+            raise ValueError("A true label is none of the classes: what its row costs was never said.")
         return {name: (np.ones(len(labels), dtype=bool), self._prices()[labels, answers])}
 
     def _prices(self) -> npt.NDArray[np.float64]:
@@ -330,20 +341,3 @@ def watch(subject: Any) -> Watched:
 def by_answer(certificate: Certificate) -> bool:
     """Whether the certificate is about the rows that the vote gives one answer."""
     return PREDICTED in certificate.declared
-
-
-def _listed(labels: Any) -> list[Any]:
-    """Labels of any kind as a list."""
-    labels = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
-    return list(labels.tolist() if isinstance(labels, np.ndarray) else labels)
-
-
-def _column(labels: Any) -> Any:
-    """Labels as a table of one column."""
-    labels = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
-    return labels.reshape(-1, 1) if isinstance(labels, np.ndarray) else [[label] for label in labels]
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether it is None, NaN or pandas.NA."""
-    return label is None or type(label).__name__ == "NAType" or label != label

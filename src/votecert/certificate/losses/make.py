@@ -110,8 +110,7 @@ def certify_losses(
     clusters, largest, fallback = asked.clusters, asked.largest, fallback_index(fallback, rows)
     table = None if asked.costs is None else read_costs(asked.costs, rows.classes.tolist())
     units = Units.of(rows, clusters)
-    if largest is not None and (units.own is None or np.bincount(units.own).max() > largest):
-        raise ValueError(f"largest_cluster={largest!r} must be the largest size that a cluster can have.")
+    _check_largest(largest, units)
     certifying, n_fitted, split, seed = units, 0, 0.0, 0
     if theta is None:
         split, seed = options.get("split", SPLIT), options.get("random_state", 0)
@@ -147,6 +146,15 @@ def certify_losses(
     )
     limit = float(loss_limit(OUTWARD, losses, delta, largest=largest, errors=made.counts_errors))
     return replace(made, risk=min(1.0, limit * (1 + ROUNDING)))
+
+
+def _check_largest(largest: Any, units: Units) -> None:
+    if largest is None:
+        return
+    if not isinstance(largest, int | np.integer):
+        raise TypeError(f"largest_cluster must be a whole number, not {largest!r}.")
+    if units.own is None or np.bincount(units.own).max() > largest:
+        raise ValueError(f"largest_cluster={largest!r} must be the largest size that a cluster can have.")
 
 
 def counted(vote: WeightedVote, units: Units, costs: Costs | None, largest: int | None) -> Counted:

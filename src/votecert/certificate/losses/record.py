@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._types import Codes
-from votecert.certificate.losses.counting import UNIT, Costs, Losses, are_errors, largest_cost, mean_loss
+from votecert.certificate.losses.counting import (
+    UNIT,
+    Costs,
+    Losses,
+    are_errors,
+    largest_cost,
+    mean_loss,
+    total_cost,
+)
 from votecert.certificate.text import amount, confidence, percent
 from votecert.certificate.triage.leads import answers
 from votecert.certificate.vote_record import (
@@ -219,11 +227,10 @@ class LossCertificate(VoteRecord):
             yield "there are not as many losses as rows or clusters, or too many errors."
         if self.largest is not None and sum(size * count for size, _, count in self.losses) != self.n_rows:
             yield "the clusters have not as many rows as there are."
-        if self.costs is None and not self.clusters and mean_loss(self.losses) * self.n_rows != self.errors:
+        by_rows = not self.clusters or self.largest is not None
+        if self.costs is None and by_rows and total_cost(self.losses) != self.errors * UNIT:
             yield "the errors do not go with the losses."
-        if self.clusters != (self.n_units < self.n_rows) and not (
-            self.clusters and self.n_units == self.n_rows
-        ):
+        if self.n_units > self.n_rows or (not self.clusters and self.n_units != self.n_rows):
             yield "the numbers of rows and clusters do not agree."
 
     def cite(self) -> str:
