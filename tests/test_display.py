@@ -158,7 +158,7 @@ def test_bounds_beside_a_certificate_know_where_its_weights_come_from():
         beside = BoundComparisonDisplay.from_certificate(certificate, votes, y, bounds=["fo", "test-set"])
         assert [one.bound for one in beside.table] == bounds
         assert beside.table["test-set"].is_guarantee == (weights == "uniform")
-        assert np.array_equal(beside.table["fo"].weights, certificate.weights)
+        assert np.allclose(beside.table["fo"].weights, certificate.weights, rtol=1e-12)
 
 
 def test_groups_have_bars_of_their_own():
