@@ -67,11 +67,11 @@ def paste(name: str, text: str) -> str:
 
 
 def read_table(page: str, name: str) -> list[tuple[str, float, float, float]]:
-    """Name of each ensemble of a tightness table, limit of its plain vote, recipe and certificate."""
+    """Title, plain, recipe and certificate of the ensembles in a block; juries are too many for a figure."""
     block = re.search(rf"<!-- {name} -->(.*?)<!-- end -->", page, re.DOTALL)
-    line = re.compile(r"^(\w[^,]*, .+?) +\d+ +\d+ +\d+ +(\d\.\d+) +(\d\.\d+) +(\d\.\d+) ", re.MULTILINE)
-    found = line.findall(block[1]) if block else []
-    return [(title, float(plain), float(recipe), float(risk)) for title, plain, recipe, risk in found]
+    assert block is not None
+    line = re.compile(r"^(\w[\w ]*, .+?) {2,}\d+ +\d+ +\d+ +([\d.]+) +([\d.]+) +([\d.]+) ", re.MULTILINE)
+    return [(title, *map(float, numbers)) for title, *numbers in line.findall(block[1])]
 
 
 def draw(page: str) -> None:
