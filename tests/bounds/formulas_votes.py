@@ -42,7 +42,8 @@ def occam(case: Case):
     else:
         share *= prior_of_votes(bound.prior, choice["votes"], choice["offsets"])
     if choice["statement"] == "list" and choice["list"] == "split":
-        fitting = np.random.default_rng(choice["seed"]).random(case.m) < choice["split"]
+        stream = np.random.PCG64(np.random.SeedSequence(choice["seed"], spawn_key=(8_051_957,)))
+        fitting = np.random.Generator(stream).random(case.m) < choice["split"]
         rows = tuple(row for row, fits in zip(case.rows, fitting, strict=True) if not fits)
     errors, ties = errors_of(case, rows, choice["votes"], choice["offsets"])
     risk = precise.clopper_pearson(errors, len(rows), real(Fraction(case.delta) * share)) if share else mpf(1)

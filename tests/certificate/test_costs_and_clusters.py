@@ -132,8 +132,18 @@ def test_offsets_are_the_cheapest_there_are():
     best = min(cost(pair) for pair in [(0, b) for b in range(7)] + [(b, 0) for b in range(7)])
     finer = times(vote, 2)
     totals = rows.vote_totals(finer.numbers, finer.offsets)
-    offsets = cheapest_offsets(finer, rows, totals, rows.counts, costs)
-    assert cost((), finer=offsets) == best
+    true = rows.counts[:, None] * np.eye(2)[rows.labels]  # as if the chances of the classes were known
+    assert cost((), finer=cheapest_offsets(finer, totals, true, costs)) == best
+
+
+def test_rare_expensive_errors_are_foreseen():
+    rng = np.random.default_rng(1)
+    y = (rng.random(4000) < 0.1).astype(int)
+    votes = np.where(rng.random((4000, 5)) < [0.95, 0.9, 0.85, 0.8, 0.8], y[:, None], 1 - y[:, None])
+    options = {"costs": [[0, 1], [50, 0]], "classes": [0, 1], "can_abstain": False}
+    plain = vc.certify(votes, y, weights="uniform", **options)
+    learned = [vc.certify(votes, y, random_state=seed, **options) for seed in range(3)]
+    assert np.mean([one.cost for one in learned]) < plain.cost
 
 
 def test_a_tied_soft_vote_gives_no_answer_where_that_has_a_price():

@@ -33,7 +33,7 @@ def test_costs_are_parts_of_the_largest(costly):
     assert "expected cost, as a share of 8," in monitor.statement
     votes, truth = rows(200, seed=3)
     again = vc.Monitor(costly).update(votes, truth, when="x")
-    prices = np.array(COSTS)[truth, costly.predict(votes)]
+    prices = np.array(COSTS)[truth, costly.predict(votes).astype(int)]
     assert again.streams[0].total == prices.sum() / 8
 
 

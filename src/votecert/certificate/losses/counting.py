@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 
-from votecert._types import Indices, IntArray
+from votecert._types import FloatArray, Indices, IntArray
 from votecert.numerics.arithmetic import Arithmetic, Number
 from votecert.rows.clusters import GRID
 from votecert.rows.predictor import WeightedVote
@@ -22,6 +23,9 @@ from votecert.rows.scores import Scores
 
 UNIT = 1 << 40
 """Parts of the largest cost in which losses are counted."""
+
+SCALES = np.geomspace(0.5, 60.0, 25)
+"""Totals, as parts of the largest, become log-odds on one of these scales."""
 
 Costs = tuple[tuple[float, ...], ...]
 Losses = tuple[tuple[int, int, int], ...]
@@ -109,10 +113,22 @@ def loss_limit(ar: Arithmetic, losses: Losses, delta: float, *, largest: int | N
     return ar.bounded_mean_upper(values, counts, level, sizes)
 
 
-def cheapest_offsets(
-    vote: WeightedVote, rows: Rows, totals: Any, counts: IntArray, costs: Costs
-) -> list[int]:
-    """Offsets for which a vote with even numbers of votes costs least on rows, found class by class.
+def expected_classes(rows: Rows, totals: Any) -> FloatArray:
+    """How many rows of each class each pattern should stand for, (n, c), by the totals of a vote.
+
+    Expensive errors are rare, and on fitting rows too few to be counted: what an answer costs follows more
+    surely from the chances of the classes. Totals are taken for log-odds, on the scale on which the labels
+    are most likely.
+    """
+    counts = all_counts(rows).astype(np.float64)
+    unit = max(float(np.abs(totals).max()), np.finfo(np.float64).tiny)
+    logs = [log_softmax(scale * (totals / unit), axis=1) for scale in SCALES]
+    best = max(logs, key=lambda log: float(counts @ log[np.arange(len(log)), rows.labels]))
+    return np.asarray(counts[:, None] * np.exp(best))
+
+
+def cheapest_offsets(vote: WeightedVote, totals: Any, expected: FloatArray, costs: Costs) -> list[int]:
+    """Offsets for which a vote with even numbers of votes should cost least, found class by class.
 
     An offset b of class k wins the rows on which k is behind by less than b: going through them in this
     order, the costs saved so far say where to stop. The offset lies in the middle between the last row that
@@ -121,12 +137,12 @@ def cheapest_offsets(
     price = in_units(costs)[:, :-1].astype(np.float64) / UNIT
     offsets = np.array(vote.offsets, dtype=np.int64)
     totals = totals - offsets
-    for k in [*range(rows.n_classes)] * 2:
+    for k in [*range(totals.shape[1])] * 2:
         rivals = np.delete(totals + offsets, k, axis=1)
         other = rivals.argmax(axis=1)
         behind = rivals.max(axis=1) - totals[:, k]
         other += other >= k
-        saved = counts * (price[rows.labels, other] - price[rows.labels, k])
+        saved = (expected * (price[:, other].T - price[:, k])).sum(axis=1)
         order = np.argsort(behind, kind="stable")
         behind, gain = behind[order], np.append(0.0, saved[order].cumsum())
         ends = np.flatnonzero(np.concatenate([[True], np.diff(behind) > 0, [True]]))  # between unequal rows
@@ -146,6 +162,11 @@ def all_counts(rows: Rows) -> IntArray:
 def total_cost(losses: Losses) -> int:
     """All losses together, in UNITs."""
     return sum(loss * count for _, loss, count in losses)
+
+
+def expected_cost(vote: WeightedVote, rows: Rows, expected: FloatArray, costs: Costs) -> float:
+    """What a vote costs on rows if their classes are as expected."""
+    return float((expected * in_units(costs)[:, answers_of(vote, rows)].T).sum())
 
 
 def read_costs(costs: Any, classes: Sequence[Any]) -> Costs:

@@ -12,11 +12,12 @@ from votecert._types import Indices
 from votecert.bounds.base import ROUNDING, Origin
 from votecert.certificate.losses.counting import (
     Costs,
-    all_counts,
     are_errors,
     cheapest_offsets,
     counted_losses,
     error_costs,
+    expected_classes,
+    expected_cost,
     loss_limit,
     read_costs,
     total_cost,
@@ -165,19 +166,20 @@ def counted(vote: WeightedVote, units: Units, costs: Costs | None, largest: int 
 def fitted_vote(
     fitting: Rows, costs: Costs, fallback: int | None, classes_declared: bool, abstention_declared: bool
 ) -> WeightedVote:
-    """Of the votes that fitting rows and declarations alone decide, the one that costs least there."""
-    found = []
-    for vote in candidate_votes(fitting, fallback, classes_declared, abstention_declared):
-        found.append(vote)
-        if not are_errors(costs):  # then the classes should have other chances
-            finer = times(vote, FINE if isinstance(fitting, Scores) else 2)
-            if isinstance(fitting, Scores):
-                totals: Any = soft_totals(fitting.values, finer.numbers, finer.offsets)
-            else:
-                totals = fitting.vote_totals(finer.numbers, finer.offsets)
-            offsets = cheapest_offsets(finer, fitting, totals, all_counts(fitting), costs)
-            found.append(replace(finer, offsets=tuple(offsets)))
-    return min(found, key=lambda vote: total_cost(counted_losses(vote, fitting, costs, None, None)))
+    """Of the votes that fitting rows and declarations alone decide, the one that should cost least."""
+    found = candidate_votes(fitting, fallback, classes_declared, abstention_declared)
+    if are_errors(costs):
+        return min(found, key=lambda vote: total_cost(counted_losses(vote, fitting, costs, None, None)))
+    for vote in found[:]:  # the classes should have other chances
+        finer = times(vote, FINE if isinstance(fitting, Scores) else 2)
+        if isinstance(fitting, Scores):
+            totals: Any = soft_totals(fitting.values, finer.numbers, finer.offsets)
+        else:
+            totals = fitting.vote_totals(finer.numbers, finer.offsets)
+        expected = expected_classes(fitting, totals)
+        found.append(replace(finer, offsets=tuple(cheapest_offsets(finer, totals, expected, costs))))
+    # the last one is the fitted vote, if there is one: it knows the chances best
+    return min(found, key=lambda vote: expected_cost(vote, fitting, expected, costs))
 
 
 def times(vote: WeightedVote, factor: int) -> WeightedVote:
