@@ -72,4 +72,4 @@ else:
         return sorted({*globals(), "__all__", *_homes()})
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
