@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Never, Self, cast
 
@@ -76,7 +77,7 @@ def this_version() -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Record:
+class Record(ABC):
     """A result that is stored as JSON: its fields, and sentences that follow from them.
 
     Attributes
@@ -92,18 +93,18 @@ class Record:
     own_words: bool = field(default=True, compare=False, kw_only=True)
 
     @property
+    @abstractmethod
     def statement(self) -> str:
         """One sentence: what is guaranteed."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def assumptions(self) -> list[str]:
         """What must be true for the statement to hold."""
-        raise NotImplementedError
 
+    @abstractmethod
     def problem_with_fields(self) -> str | None:
         """The first field that cannot be what it is, as a sentence, or None."""
-        raise NotImplementedError
 
     def to_json(self) -> str:
         """The result as JSON text, with its digest."""

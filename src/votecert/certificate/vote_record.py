@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,17 +76,17 @@ class VoteRecord(Record):
         weights = "with equal weights" if equal else with_weights(self.predictor, self.origin, False)
         return f"{who_votes(self.predictor, self.voters)} {weights}"
 
+    @abstractmethod
     def verify(self, votes: Any = None, y: Any = None) -> Verification:
         """Recompute everything, from the stored counts, and these from the rows if given."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_markdown(self) -> str:
         """A section for a model card."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_html(self, path: Any = None, *, title: str | None = None) -> str:
         """A self-contained HTML report."""
-        raise NotImplementedError
 
 
 def vote_fields(vote: WeightedVote) -> dict[str, Any]:
