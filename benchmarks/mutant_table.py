@@ -478,7 +478,7 @@ MUTANTS = (
         'Fraction(self.list_mass) * MEMBERS[choice["member"]]',
         "Fraction(self.list_mass)",
         "each member of the list spends the mass of all",
-        options("of-the-list"),
+        ("tests/bounds/test_occam.py", "-k", "cost_their_share"),
     ),
     Mutant(
         "bounds/occam.py",

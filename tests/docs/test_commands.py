@@ -28,7 +28,7 @@ def test_every_command_argument_and_option_is_there():
         for param in command.params:
             wanted = param.opts[0] if param.param_type_name == "option" else made.stands(param)
             (row,) = [one for one in rows if one.startswith(f"| `{wanted}") and one[3 + len(wanted)] in "`, "]
-            ending = " ".join(param.help.split()[-3:]).replace("[/]", "**")[-8:]
+            ending = " ".join((param.help or "").split()[-3:]).replace("[/]", "**")[-8:]
             assert ending in row.replace("`", ""), (name, wanted)
         assert f"\n{name} " in shown[name].partition("```shell")[2] or name.startswith("votecert paper")
     assert "[bold]" not in made.page()

@@ -6,6 +6,7 @@ Nothing here shares code with the double-precision functions, so agreement of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import cache, lru_cache
 from math import fsum, log, log1p
 
@@ -42,6 +43,8 @@ class ExactArithmetic(Arithmetic):
         return f"exact({self.digits})"
 
     def number(self, x: Number) -> Number:
+        if isinstance(x, Fraction):  # which mpmath 1.3 does not take
+            return self._mp.mpf(x.numerator) / x.denominator
         return self._mp.mpf(x)
 
     def log(self, x: Number) -> Number:
