@@ -481,6 +481,13 @@ MUTANTS = (
         ("tests/bounds/test_occam.py", "-k", "cost_their_share"),
     ),
     Mutant(
+        "learning/fitted_vote.py",
+        "labelled=False",
+        "labelled=True",
+        "labels that stand for none decide what a vote without labels knows",
+        ("tests/learning/test_fitted_vote.py", "-k", "only_the_votes_count"),
+    ),
+    Mutant(
         "bounds/occam.py",
         'choice["seed"], fitting=False, stream',
         'choice["seed"], fitting=True, stream',

@@ -70,7 +70,7 @@ def test_fitted_votes_cost_their_share_and_nothing_for_their_numbers():
         rows = CERTIFYING if member == "fitted" else CERTIFYING_IN_0_1
         terms = terms_of(choice, errors=3, rows=rows)
         found = Occam().from_terms(replace(terms, n_rows=1000))
-        expected = clopper_pearson_upper(3, rows, math.log(0.05 * 0.5 * share))
+        expected = clopper_pearson_upper(3, rows, math.log(0.05 * Occam().list_mass * share))
         assert found.risk == pytest.approx(float(expected), rel=1e-9)
 
 

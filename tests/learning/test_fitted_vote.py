@@ -12,7 +12,7 @@ from votecert.learning._candidates import FREE, candidates
 from votecert.learning._confusions import dawid_skene, log_confusions
 from votecert.learning._logistic import Directions, LogisticProblems
 from votecert.learning.budget import Budget
-from votecert.learning.fitted_vote import RESOLUTION, fit_vote, whole_numbers
+from votecert.learning.fitted_vote import RESOLUTION, fit_vote, fit_without_labels, whole_numbers
 from votecert.learning.learn import learn
 from votecert.rows.ballots import Ballots
 from votecert.rows.predictor import influence
@@ -294,6 +294,38 @@ class TestVotesWithoutLabels:
         assert outcome
         assert "rows without labels" in str(outcome)
         assert vc.Certificate.from_json(helped.to_json()).verify()
+
+    def test_with_few_labels_none_is_spent(self):
+        votes, y = biased_jury(1000, d=9, seed=1)
+        few, enough = (vc.certify(votes[:m], y[:m], prior_votes=votes[200:]).terms for m in (79, 200))
+        assert few.choice["list"] == "other"
+        assert few.choice["unlabelled"]
+        assert few.statistics["rows"] == few.n_rows
+        assert enough.choice["list"] == "split"
+        asked = vc.certify(votes[:79], y[:79], prior_votes=votes[200:], split=0.2).terms
+        assert asked.choice["list"] == "split"
+
+    def test_without_labels_only_the_votes_count(self):
+        votes, _ = biased_jury(300, d=5)
+        votes[votes == 0] = 2  # a class that nobody names must not matter, wherever it stands in the list
+
+        def fitted(y, classes):
+            rows = Ballots.from_votes(votes, y, classes=classes)
+            found = fit_without_labels(rows, Budget(), n_outputs=len(classes), classes_declared=False)
+            return {
+                (said, k): found.table[:, classes.index(said), classes.index(k)].tolist()
+                for said in (1, 2)
+                for k in (1, 2)
+            }
+
+        found = fitted([1] * 300, [1, 2])
+        assert found == fitted([2] * 300, [1, 2])
+        assert found == fitted([0] * 300, [0, 1, 2])
+        assert found == fitted([9] * 300, [1, 2, 9])
+
+    def test_without_labels_one_class_is_no_vote(self):
+        rows = Ballots.from_votes([[1, 1]] * 30, [0] * 30, classes=[0, 1])
+        assert fit_without_labels(rows, Budget(), n_outputs=2, classes_declared=False) is None
 
     def test_some_labels_may_be_missing(self):
         votes, y = biased_jury(400)

@@ -58,7 +58,7 @@ class Occam(Bound):
     prior : OccamPrior
         Prior over all whole-number votes. It treats all voters alike: a prior over the voters, which other
         bounds take, is not used.
-    list_mass : float, default=0.5
+    list_mass : float, default=0.55
         Part of delta for the fitted vote, when there is one.
 
     Notes
@@ -105,7 +105,7 @@ class Occam(Bound):
     """
 
     prior: OccamPrior = field(default_factory=OccamPrior)
-    list_mass: float = 0.5
+    list_mass: float = 0.55
 
     id: ClassVar[str] = "occam"
     title: ClassVar[str] = "Whole-number votes (Occam's razor)"
@@ -205,7 +205,8 @@ class Occam(Bound):
     def on_trust(self, terms: Terms) -> list[str]:
         choice, listed = terms.choice, super().on_trust(terms)
         if choice["statement"] == "list" and choice["list"] == "other":
-            listed.append("The vote was fitted on other rows, which nobody can tell from these.")
+            other = "other rows without labels" if choice.get("unlabelled") else "other rows"
+            listed.append(f"The vote was fitted on {other}, which nobody can tell from these.")
         if choice["list"] == "none":
             listed.append("No fitted vote was declared when the rows were seen.")
         if choice["seed"]:

@@ -54,20 +54,20 @@ class OccamPrior:
     --------
     >>> prior = OccamPrior()
     >>> float(prior.probability(votes=(1, 1, 1), offsets=(0, 0)))
-    0.841...
+    0.950...
     >>> float(prior.probability(votes=(2, 1, 0), offsets=(0, 0)))
-    0.00018...
+    6.55...e-05
     """
 
-    everybody: float = 0.84
-    tie_break: float = 0.03
-    constant: float = 0.015
-    single: float = 0.045
-    drop: float = 0.015
-    small: float = 0.015
-    support: float = 0.01
-    multinomial: float = 0.01
-    polya: float = 0.01
+    everybody: float = 0.95
+    tie_break: float = 0.01
+    constant: float = 0.005
+    single: float = 0.014
+    drop: float = 0.005
+    small: float = 0.005
+    support: float = 0.003
+    multinomial: float = 0.004
+    polya: float = 0.004
     constants: float = 0.15
     urn: float = 0.1
 

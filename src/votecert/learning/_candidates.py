@@ -38,6 +38,9 @@ SIMPLE_DOUBT = 2.0
 UNLABELLED_DOUBT = -4.0
 """Nats against kinds that were fitted without labels, on rows that are usually many: they have a start."""
 
+CONFUSIONS_WITHOUT_LABELS = "confusions without labels"
+"""The vote of Dawid and Skene."""
+
 _SHARED_RECORD = 8.0  # rows of the common record that each voter's record starts with
 
 
@@ -99,14 +102,20 @@ def unlabelled_candidates(
     """Votes fitted on other rows without a look at labels: one record a voter, or its confusions."""
     if others is None:
         return
-    codes, _, counts = others.patterns(MOST_UNLABELLED)
-    c = answers.n_classes
-    for name, one_coin in {"weights without labels": True, "confusions without labels": False}.items():
-        own, offsets = dawid_skene(codes, counts, c, budget, one_coin=one_coin)
-        table = np.zeros((*answers.values.shape[1:], c))
-        table[:, :c] = own
+    for name, one_coin in {"weights without labels": True, CONFUSIONS_WITHOUT_LABELS: False}.items():
+        table, offsets = without_labels(others, answers.values.shape[2], budget, one_coin=one_coin)
         totals = answers.totals(table[None]) + offsets
         yield Candidate(name, np.repeat(totals, n_weightings, axis=1), table, offsets, UNLABELLED_DOUBT)
+
+
+def without_labels(
+    others: FittingRows, n_answers: int, budget: Budget, *, one_coin: bool = False
+) -> tuple[Floats, Floats]:
+    """Table (d, s, c), in which answers that are no class are worth nothing, and offsets of such a vote."""
+    codes, _, counts = others.patterns(MOST_UNLABELLED)
+    c = len(others.shown)
+    own, offsets = dawid_skene(codes, counts, c, budget, one_coin=one_coin)
+    return np.pad(own, ((0, 0), (0, n_answers - c), (0, 0))), offsets
 
 
 def _plain_weights(answers: Answers, weights: Floats) -> Iterator[Candidate]:

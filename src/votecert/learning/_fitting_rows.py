@@ -50,9 +50,15 @@ class FittingRows:
 
     @classmethod
     def of(
-        cls, rows: Rows, classes_declared: bool, abstention_declared: bool, budget: Budget
+        cls,
+        rows: Rows,
+        classes_declared: bool,
+        abstention_declared: bool,
+        budget: Budget,
+        *,
+        labelled: bool = True,
     ) -> FittingRows | None:
-        """What was declared; otherwise what these rows show.
+        """What was declared; otherwise what these rows show, their labels included if they are ``labelled``.
 
         None for scores of undeclared classes of which some do not occur: then these rows alone do not tell
         which place stands for which label.
@@ -65,7 +71,8 @@ class FittingRows:
         if not (classes_declared and abstention_declared):
             for part in _slices(rows, budget):
                 seen[np.unique(part.codes)] = True
-                seen[part.labels] = True
+                if labelled:
+                    seen[part.labels] = True
         shown = np.arange(c) if classes_declared else np.flatnonzero(seen[:c])
         return cls(rows, shown, rows.can_abstain if abstention_declared else bool(seen[c]), budget)
 

@@ -29,7 +29,7 @@ class PriorScores:
     Examples
     --------
     >>> scores = PriorScores(OccamPrior(), n_voters=3, n_classes=2)
-    >>> bool(np.isclose(scores.of_many(np.array([[1, 1, 1, 0, 0]])), np.log(0.84), atol=0.1)[0])
+    >>> bool(np.isclose(scores.of_many(np.array([[1, 1, 1, 0, 0]])), np.log(0.95), atol=0.01)[0])
     True
     """
 

@@ -13,11 +13,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from votecert.bounds.base import Choice, Floats
 from votecert.learning._answers import Answers
-from votecert.learning._candidates import Candidate, candidates, unlabelled_candidates
+from votecert.learning._candidates import (
+    CONFUSIONS_WITHOUT_LABELS,
+    Candidate,
+    candidates,
+    unlabelled_candidates,
+    without_labels,
+)
 from votecert.learning._fitting_rows import FittingRows
 from votecert.learning.budget import Budget
 from votecert.rows.ballots import Ballots
@@ -144,6 +150,23 @@ def fit_vote(
     return FittedVote(kind, *_in_whole_numbers(table, offsets, fitting, n_outputs), errors, shares)
 
 
+def fit_without_labels(
+    unlabelled: Ballots, budget: Budget, *, n_outputs: int, classes_declared: bool
+) -> FittedVote | None:
+    """The vote of Dawid and Skene on rows whose labels are not looked at; None if they show one class.
+
+    It depends on these rows and on what was declared only, so other rows certify it, all of them. Where these
+    are few that is worth more than to choose among kinds of votes on a part of them.
+    """
+    fitting = FittingRows.of(unlabelled, classes_declared, False, budget, labelled=False)
+    if fitting is None or len(fitting.shown) < 2:
+        return None
+    budget.tell(stage="fitted vote")
+    table, offsets = without_labels(fitting, len(fitting.shown) + 1, budget)
+    numbers = _in_whole_numbers(table, offsets, fitting, n_outputs)
+    return FittedVote(CONFUSIONS_WITHOUT_LABELS, *numbers, {}, {})
+
+
 def _cross_validated(
     totals: Floats, answers: Answers, held_out: Floats, silent: int
 ) -> tuple[float, float, float]:
@@ -154,8 +177,12 @@ def _cross_validated(
     counts = held_out.T * (answers.counts.sum() / held_out.sum())
     winner = np.where(np.abs(totals).max(axis=2) == 0, silent, totals.argmax(axis=2))
     wrong = winner != answers.labels[:, None]
-    lead = totals - totals[np.arange(len(totals)), :, answers.labels][:, :, None]
-    losses = [float((counts * logsumexp(scale * lead, axis=2)).sum()) for scale in _SCALES]
+    totals = totals - totals.max(axis=2, keepdims=True)
+    behind = totals[np.arange(len(totals)), :, answers.labels]
+    losses = [
+        float((counts * (np.log(np.exp(scale * totals).sum(axis=2)) - scale * behind)).sum())
+        for scale in _SCALES
+    ]
     return float(counts[wrong].sum()), min(losses), float(_SCALES[np.argmin(losses)])
 
 

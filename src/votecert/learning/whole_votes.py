@@ -26,7 +26,7 @@ from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
 from votecert.learning.base import Learner
 from votecert.learning.budget import Budget
-from votecert.learning.fitted_vote import PLAIN_ERRORS, FittedVote, fit_vote
+from votecert.learning.fitted_vote import PLAIN_ERRORS, FittedVote, fit_vote, fit_without_labels
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
@@ -43,6 +43,9 @@ FITTED_ENTRIES = 1 << 22
 
 FEWEST_ROWS_TO_SPLIT = 40
 """With fewer rows none are spent on fitting a vote."""
+
+FEWEST_ROWS_TO_CHOOSE = 80
+"""With fewer rows none are spent on choosing between votes fitted with labels and without."""
 
 _DESCENTS = 8  # starts of each kind that are followed downhill
 _FINISHING = 3.0  # what the result takes, in units of the time it takes to make the rows ready
@@ -64,7 +67,8 @@ class WholeVotes(Learner):
         asked (as out of bag), unless ``can_abstain=True`` says that voters abstain. Rows whose label in
         ``prior_y`` is missing, or all if there is no ``prior_y``, are looked at without labels: what voters
         agree on tells who is right how often, if they err independently. Such votes are candidates like all
-        others, chosen on rows with labels.
+        others, chosen on rows with labels; where fewer than 80 rows certify, these are not split for that,
+        and all of them certify the vote that was fitted without labels.
     random_state : int, default=0
         Seed of the split. To be chosen once: trying several until the certificate is small voids it.
     time_budget : float or None, default=60
@@ -156,7 +160,10 @@ class WholeVotes(Learner):
         if self._has_other_labels:
             return {"list": "other", "split": 0.0, "seed": 0}
         split = self.split
+        unlabelled = {} if self.prior_votes is None else {"unlabelled": True}
         if split is None:
+            if unlabelled and rows.n_rows < FEWEST_ROWS_TO_CHOOSE:
+                return {"list": "other", "split": 0.0, "seed": 0} | unlabelled
             c = rows.n_classes if rows.classes_declared else None
             split = rows.drawn_split or default_split(rows.n_rows, rows.n_voters, c)
         can_split = rows.can_split(split, self.random_state)
@@ -165,10 +172,9 @@ class WholeVotes(Learner):
                 f"split={split!r} is not possible: which rows are which is not known any more. Read them "
                 "with read_ballots(..., split=..., seed=...), or give other rows to fit on as prior_votes=."
             )
-        if split == 0 or not can_split or (rows.n_rows < FEWEST_ROWS_TO_SPLIT and self.prior_votes is None):
+        if split == 0 or not can_split or (rows.n_rows < FEWEST_ROWS_TO_SPLIT and not unlabelled):
             return NO_LIST
-        declared = {"list": "split", "split": float(split), "seed": int(self.random_state)}
-        return declared if self.prior_votes is None else declared | {"unlabelled": True}
+        return {"list": "split", "split": float(split), "seed": int(self.random_state)} | unlabelled
 
     def _other_rows(self, rows: Rows) -> tuple[Rows | None, Ballots | None]:
         """Other rows with labels and without, with the classes of the certifying rows."""
@@ -259,7 +265,14 @@ class _Search:
         rows = other_rows
         if self.declared["list"] == "split":
             rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
-        if rows is not None:
+        if rows is None and self.declared["list"] == "other" and unlabelled is not None:
+            self.fitted = fit_without_labels(
+                unlabelled,
+                self.budget,
+                n_outputs=self.rows.n_outputs,
+                classes_declared=self.rows.classes_declared,
+            )
+        elif rows is not None:
             # Voters miss votes on other rows only where they were not asked, as out of bag, unless they were
             # declared to abstain. That they do on the certifying rows must not change what is fitted.
             can_abstain = self.rows.abstention_declared and self.rows.can_abstain

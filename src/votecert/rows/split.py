@@ -68,9 +68,7 @@ def default_split(n_rows: int, n_voters: int, n_classes: int | None) -> float:
     many = n_voters * ((n_classes or 2) - 1)
     if n_rows < 400 or many < 30:
         return 0.25
-    if many < 80:
-        return 0.35
-    return 0.4 if n_rows < 2000 else 0.5
+    return 0.35 if n_rows >= 2000 and many >= 80 else 0.3
 
 
 @dataclass(frozen=True, eq=False)
