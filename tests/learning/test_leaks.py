@@ -52,9 +52,10 @@ def test_copies_of_voters_gain_nothing():
     check(certificate)
 
 
-def test_rows_without_labels_gain_nothing_where_nobody_knows_anything():
+@pytest.mark.parametrize("m", [60, 120])
+def test_rows_without_labels_gain_nothing_where_nobody_knows_anything(m):
     others = coins(99, m=300)[0]
-    check(lambda seed: vc.certify(*coins(seed), classes=[0, 1], delta=DELTA, prior_votes=others))
+    check(lambda seed: vc.certify(*coins(seed, m), classes=[0, 1], delta=DELTA, prior_votes=others))
 
 
 def test_a_list_for_other_rows_is_fitted_on_them():

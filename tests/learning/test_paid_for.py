@@ -147,6 +147,18 @@ EXPECTED: dict[int, dict] = {}
 """What is fitted on the fitting rows, once for all tests."""
 
 
+@pytest.mark.parametrize("change", CHANGES)
+def test_certifying_rows_do_not_change_what_is_fitted_on_rows_without_labels(fitted, change):
+    votes, y = some_rows(200)
+    other, votes, y = votes[:140].copy(), votes[140:], y[140:]
+    expected = fitted(Ballots.from_votes(votes, y), prior_votes=other)
+    assert expected[0]
+    change(votes, y)
+    if change is all_rows_the_same:
+        votes[0], y[0] = ["c", "a", "a", "a", "a", "a"], "c"  # both labels have to occur
+    assert fitted(Ballots.from_votes(votes, y), prior_votes=other) == expected
+
+
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
 def test_certifying_rows_do_not_change_what_is_fitted_on_other_rows(fitted, change, missing):
