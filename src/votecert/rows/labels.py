@@ -262,11 +262,17 @@ def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
 
 def _inferred(parts: Iterable[_Part], fewest_labels: int) -> AnyArray:
     labels = sorted({value for part in parts for value in part.values})
-    if len(labels) < fewest_labels:
+    if fewest_labels > 1:
+        refuse_single(labels)
+    return label_array(labels, all(part.all_bool for part in parts))
+
+
+def refuse_single(labels: Sequence[Label]) -> None:
+    """Refuse a label set of one that was inferred."""
+    if len(labels) < 2:
         raise ValueError(
             f"Only one label, {labels[0]!r}, occurs in votes and y: declare the label set with classes=[...]."
         )
-    return label_array(labels, all(part.all_bool for part in parts))
 
 
 def declared_labels(classes: Any) -> AnyArray:

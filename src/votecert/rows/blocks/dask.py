@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from itertools import accumulate
 from operator import itemgetter, methodcaller
 from typing import Any
 
 from votecert.rows.blocks.counting import Declaration, PackedBlock, pack_block
-from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_block, tally_packed
+from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_packed
 
 FAN_IN = 8
 """Tallies that one task joins."""
@@ -70,19 +69,21 @@ def tally_dask(votes: Any, y: Any, declared: Declaration, limit: MemoryLimit, cl
     import dask
 
     blocks, sizes = _partitions(votes, y)
-    if sizes is None and declared.split > 0:
-        parts = _counted_in_a_chain(blocks, declared)
-    else:
-        starts = [0] * len(blocks) if sizes is None else [0, *accumulate(sizes[:-1])]
-        count = dask.delayed(tally_block, pure=False)
-        parts = [
-            count(*block, number, start, declared)
-            for number, (block, start) in enumerate(zip(blocks, starts, strict=True))
-        ]
+    pack, count, after = (dask.delayed(f, pure=False) for f in (pack_block, tally_packed, rows_after))
+    start: Any = 0
+    parts = []
+    for number, block in enumerate(blocks):
+        packed = pack(*block, number, declared)
+        parts.append(count(packed, start, declared))
+        if sizes is not None:
+            start += sizes[number]
+        elif declared.split > 0:  # otherwise nobody asks where a block starts
+            start = after(start, packed)
     tally: Tally = dask.compute(_tree(parts, limit), scheduler=client)[0]
-    n_rows = sum(part.n_rows for part in tally)
-    if sizes is not None and n_rows != sum(sizes):
-        raise RuntimeError(f"{n_rows} rows were counted, but the blocks were said to have {sum(sizes)}.")
+    if sizes is not None and tally.n_rows != sum(sizes):
+        raise RuntimeError(
+            f"{tally.n_rows} rows were counted, but the blocks were said to have {sum(sizes)}."
+        )
     return tally
 
 
@@ -95,20 +96,6 @@ def _tree(parts: Sequence[Any], limit: MemoryLimit) -> Any:
         parts = [join(list(parts[i : i + FAN_IN]), limit) for i in range(0, len(parts), FAN_IN)]
         if len(parts) == 1:
             return parts[0]
-
-
-def _counted_in_a_chain(blocks: Sequence[tuple[Any, Any]], declared: Declaration) -> list[Any]:
-    """Delayed tallies of blocks whose sizes are not known."""
-    import dask
-
-    pack, count, after = (dask.delayed(f, pure=False) for f in (pack_block, tally_packed, rows_after))
-    start: Any = 0
-    parts = []
-    for number, (votes, y) in enumerate(blocks):
-        packed = pack(votes, y, number, declared)
-        parts.append(count(packed, start, declared))
-        start = after(start, packed)
-    return parts
 
 
 def rows_after(start: int, block: PackedBlock | None) -> int:

@@ -25,7 +25,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration
 from votecert.rows.blocks.dask import current_client, is_dask, tally_dask
 from votecert.rows.blocks.spill_folder import SpillFolder
-from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, n_bytes_of, tally_block
+from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, tally_block
 from votecert.rows.files.arrays import load_npy
 from votecert.rows.files.columns import Layout
 from votecert.rows.files.json_lines import Records
@@ -135,39 +135,23 @@ def read_ballots(
             client = client or current_client()
             tally = tally_dask(votes, y, declared, limit, client)
         else:
-            tally = tally_blocks(_blocks(votes, y), declared, limit, progress)
+            tally = join_tallies(_tallies(_blocks(votes, y), declared, progress), limit)
         return finish(tally, declared, limit, folder, client)
     except BaseException:
         folder.remove()
         raise
 
 
-def tally_blocks(
-    blocks: Iterable[tuple[Any, Any]],
-    declared: Declaration,
-    limit: MemoryLimit,
-    progress: Progress | None = None,
-) -> Tally:
+def _tallies(blocks: Blocks, declared: Declaration, progress: Progress | None) -> Iterator[Tally]:
     """Read blocks one after the other."""
-    tally: Tally = []
-    waiting: list[Tally] = []
     start = 0
     for number, block in enumerate(blocks):
-        votes, y = _pair(block, number)
-        waiting.append(tally_block(votes, y, number, start, declared))
-        start += n_rows_of(votes)
-        # Joining costs the size of all that is joined: waiting until it doubles keeps the sum linear.
-        if sum(map(n_bytes_of, waiting)) > max(n_bytes_of(tally), limit.largest // 4):
-            tally, waiting = join_tallies([tally, *waiting], limit), []
+        if not isinstance(block, tuple) or len(block) != 2:
+            raise TypeError(f"Block {number} must be a pair (votes, y), not a {type(block).__name__}.")
+        yield tally_block(*block, number, start, declared)
+        start += n_rows_of(block[0])
         if progress is not None:
             progress(start)
-    return join_tallies([tally, *waiting], limit)
-
-
-def _pair(block: Any, number: int) -> tuple[Any, Any]:
-    if not isinstance(block, tuple) or len(block) != 2:
-        raise TypeError(f"Block {number} must be a pair (votes, y), not a {type(block).__name__}.")
-    return block
 
 
 def is_in_blocks(votes: Any, y: Any) -> bool:
@@ -228,7 +212,7 @@ def _from_tables(files: list[Path], label: str | None) -> Blocks:
             if columns.voter_names != voters:
                 raise ValueError(f"{file} and {files[0]} have different columns: each voter needs its own.")
             if isinstance(table, Arrays):
-                yield from _cut(table.array, table.column(columns.label))
+                yield from _cut(table.array, table.column(columns.facts["true label"]))
             elif table.typed:
                 yield from NumberedRows(table, columns, Vocabulary("votes", MISSING)).in_parts()
             else:

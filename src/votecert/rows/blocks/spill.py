@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from votecert._types import AnyArray, FloatArray, Words
+from votecert._types import AnyArray, FloatArray, IntArray, Words
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration, Layout, PatternCounts, join_counts
 from votecert.rows.blocks.spill_folder import SpillFolder
@@ -181,8 +181,12 @@ def ballots_of(counts: PatternCounts, declared: Declaration) -> Ballots:
         declared.classes is not None,
         declared.abstaining(counts.layout),
         abstention_declared=declared.can_abstain is not None,
-        drawn=Drawn(declared.split, declared.seed, counts.fitting) if declared.split > 0 else None,
+        drawn=_drawn(declared, counts.fitting),
     )
+
+
+def _drawn(declared: Declaration, fitting: IntArray) -> Drawn | None:
+    return Drawn(declared.split, declared.seed, fitting) if declared.split > 0 else None
 
 
 def answer(slices: Slices, start: int, question: Callable[[Ballots], Any]) -> Any:
@@ -204,6 +208,19 @@ def _summed(name: str) -> Any:
 
     def ask(self: SpilledBallots, *args: Any) -> Any:
         return sum(self.answers(methodcaller(name, *args)))
+
+    return ask
+
+
+def _summed_with(name: str) -> Any:
+    """A method of ballots on disk: the sum of what the slices say of the values that belong to them."""
+
+    def ask(self: SpilledBallots, values: Any) -> FloatArray:
+        total, start = np.zeros(self.n_voters), 0
+        for part in self.slices():
+            total += getattr(part, name)(values[start : start + part.n_patterns])
+            start += part.n_patterns
+        return total
 
     return ask
 
@@ -236,6 +253,7 @@ class SpilledBallots(Ballots):
             "can_abstain": declared.abstaining(layout),
             "abstention_declared": declared.can_abstain is not None,
             "pattern_of_row": None,
+            "drawn": _drawn(declared, np.empty(0, np.int64)) if source.which == "all" else None,
         }.items():
             object.__setattr__(self, name, value)  # ballots are frozen
 
@@ -243,25 +261,13 @@ class SpilledBallots(Ballots):
         """The patterns in order, as many at a time as the budget allows."""
         return map(self.source.read, self.source.starts())
 
-    @property
-    def drawn_split(self) -> float | None:
-        """The share of a fitting part that was drawn when the rows were read, if one was."""
-        return self.source.declared.split or None
-
-    def can_split(self, split: float, seed: int, stream: tuple[int, ...] = STREAM) -> bool:
-        """Whether a fitting part was counted; refuses another one than that."""
-        declared = self.source.declared
-        if self.source.which != "all" or declared.split == 0:
-            return False
-        Drawn(declared.split, declared.seed, np.empty(0, np.int64)).refuse_other(split, seed, stream)
-        return True
-
     def part(
         self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
     ) -> Ballots | None:
         """The fitting or certifying rows, as they were counted; None if either has none."""
-        if not self.can_split(split, seed, stream):
+        if self.drawn is None:
             return None
+        self.drawn.refuse_other(split, seed, stream)
         which: Literal["fitting", "certifying"] = "fitting" if fitting else "certifying"
         part = SpilledBallots(replace(self.source, which=which), self.folder, self.client)
         return part if 0 < part.n_rows < self.n_rows else None
@@ -310,20 +316,8 @@ class SpilledBallots(Ballots):
     tandem_counts = _summed("tandem_counts")
     _count_errors = _summed("errors")
     _count_ties = _summed("ties")
-
-    def sum_over_correct(self, values: Any) -> FloatArray:
-        return self._sum_with(values, "sum_over_correct")
-
-    def sum_over_votes(self, values: Any) -> FloatArray:
-        return self._sum_with(values, "sum_over_votes")
-
-    def _sum_with(self, values: Any, name: str) -> FloatArray:
-        """Sum over slices of the patterns and of the values that belong to them."""
-        total, start = np.zeros(self.n_voters), 0
-        for part in self.slices():
-            total += getattr(part, name)(values[start : start + part.n_patterns])
-            start += part.n_patterns
-        return total
+    sum_over_correct = _summed_with("sum_over_correct")
+    sum_over_votes = _summed_with("sum_over_votes")
 
     def joined(self, question: Callable[[Ballots], AnyArray], n_bytes: int) -> AnyArray:
         """The answers on all patterns, so many bytes each, in one array."""

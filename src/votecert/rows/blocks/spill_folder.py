@@ -13,16 +13,15 @@ import os
 import platform
 import re
 import shutil
+import sys
 import tempfile
 import weakref
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # not POSIX: nothing is locked, so nothing is cleaned up
-    CAN_LOCK = False
-else:
-    CAN_LOCK = True
+from votecert.rows.files.lock import taken
+
+CAN_LOCK = sys.platform != "win32"
+"""Whether a folder can be locked; where it cannot, nothing is cleaned up."""
 
 
 class SpillFolder:
@@ -62,12 +61,10 @@ def lock_folder(path: str | Path) -> int | None:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
+    if taken(handle):
+        return handle
+    os.close(handle)
+    return None
 
 
 def _remove(path: str | Path, lock: int | None) -> None:

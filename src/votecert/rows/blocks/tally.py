@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import (
@@ -17,6 +17,7 @@ from votecert.rows.blocks.counting import (
 )
 from votecert.rows.blocks.spill import Run, Slices, SpilledBallots, ballots_of, merge_runs, write_run
 from votecert.rows.blocks.spill_folder import SpillFolder
+from votecert.rows.labels import refuse_single
 
 SHARE = 32
 """Patterns kept in one piece take at most this part of the budget: joining some takes many times that."""
@@ -43,8 +44,16 @@ class MemoryLimit:
         return self.memory_budget // SHARE
 
 
-Tally = list[PatternCounts | Run]
-"""The patterns of some blocks: at most one piece in memory, and runs on disk, if there are too many."""
+class Tally(NamedTuple):
+    """The patterns of some blocks: at most one piece in memory, and runs on disk, if there are too many."""
+
+    counts: list[PatternCounts]
+    runs: list[Run]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(part.n_rows for part in self.counts) + sum(run.n_rows for run in self.runs)
 
 
 def tally_block(votes: Any, y: Any, number: int, start: int, declared: Declaration) -> Tally:
@@ -54,61 +63,56 @@ def tally_block(votes: Any, y: Any, number: int, start: int, declared: Declarati
 
 def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -> Tally:
     """The patterns of a packed block."""
-    return [] if block is None else [count_patterns(block, start, declared)]
-
-
-def n_bytes_of(tally: Tally) -> int:
-    """Memory in use."""
-    return sum(part.n_bytes for part in tally if isinstance(part, PatternCounts))
+    return Tally([] if block is None else [count_patterns(block, start, declared)], [])
 
 
 def join_tallies(tallies: Iterable[Tally], limit: MemoryLimit) -> Tally:
     """The patterns of several sets of blocks together."""
-    runs: Tally = []
+    total = Tally([], [])
     waiting: list[PatternCounts] = []
 
     def join() -> None:
-        if len(waiting) > 1:
-            waiting[:] = [join_counts(waiting)]
-        if waiting and waiting[0].n_bytes > limit.largest:
-            runs.append(write_run(waiting, waiting[0].layout, limit.folder))
+        if waiting:
+            total.counts[:] = [join_counts([*total.counts, *waiting])]
             waiting.clear()
+        if n_bytes(total.counts) > limit.largest:
+            total.runs.append(write_run(total.counts, total.counts[0].layout, limit.folder))
+            total.counts.clear()
 
     for tally in tallies:
-        runs += [part for part in tally if isinstance(part, Run)]
-        waiting += [part for part in tally if isinstance(part, PatternCounts)]
-        if sum(counts.n_bytes for counts in waiting) > 2 * limit.largest:
+        total.runs.extend(tally.runs)
+        waiting += tally.counts
+        # Joining costs the size of all that is joined: waiting until it doubles keeps the sum linear.
+        if n_bytes(waiting) > max(n_bytes(total.counts), limit.largest // 4):
             join()
     join()
-    return [*waiting, *runs]
+    return total
+
+
+def n_bytes(pieces: Iterable[PatternCounts]) -> int:
+    """Memory in use."""
+    return sum(piece.n_bytes for piece in pieces)
 
 
 def finish(
     tally: Tally, declared: Declaration, limit: MemoryLimit, folder: SpillFolder, client: Any = None
 ) -> Ballots:
     """The ballots of all blocks: in memory if they fit there, on disk otherwise."""
-    counts = next((part for part in tally if isinstance(part, PatternCounts)), None)
-    runs = [part for part in tally if isinstance(part, Run)]
-    if runs:
-        if counts is not None:
-            runs.append(write_run([counts], counts.layout, limit.folder))
+    if not tally.counts and not tally.runs:
+        raise ValueError("The blocks have no rows: at least one labelled row is needed.")
+    parts = tally.counts
+    if tally.runs:
+        runs = tally.runs + [write_run([part], part.layout, limit.folder) for part in parts]
         run = merge_runs(runs, limit.folder, n_at_once=max(1, 2 * limit.largest // runs[0].pattern_bytes))
         for other in runs:
             other.remove()
+        if declared.classes is None:
+            refuse_single(run.layout.labels)
         slices = Slices(run, declared, limit.memory_budget)
         if slices.n_bytes > limit.memory_budget // 8:
-            _refuse_one_label(run.layout.labels, declared)
             return SpilledBallots(slices, folder, client)
-        counts = run.read()
+        parts = [run.read()]
     folder.remove()
-    if counts is None:
-        raise ValueError("The blocks have no rows: at least one labelled row is needed.")
-    _refuse_one_label(counts.layout.labels, declared)
-    return ballots_of(counts, declared)
-
-
-def _refuse_one_label(labels: Sequence[Any], declared: Declaration) -> None:
-    if len(labels) < 2 and declared.classes is None:
-        raise ValueError(
-            f"Only one label, {labels[0]!r}, occurs in votes and y: declare the label set with classes=[...]."
-        )
+    if declared.classes is None:
+        refuse_single(parts[0].layout.labels)
+    return ballots_of(parts[0], declared)

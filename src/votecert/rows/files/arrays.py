@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from votecert._types import AnyArray
-from votecert.rows.files.columns import Columns, Layout, chosen_voters, find_columns
+from votecert.rows.files.columns import Columns, Layout, chosen_voters
 from votecert.rows.files.table import Arrays, Source
 
 LAYOUTS = (("votes", "y"), ("votes_bound", "y_bound"), ("L", "Y"))
@@ -102,19 +102,13 @@ def pick_arrays(arrays: Arrays, layout: Layout, source: str) -> Columns:
     truth = str(layout.label) if layout.label is not None else [*complete, "y"][0]
     if layout.needs_label and truth not in others:
         raise ValueError(f"{source} must hold the arrays 'votes' and {truth!r}; it holds {_listed(others)}.")
-    chosen = {"true label": truth if layout.needs_label else None, "group": layout.group, "item": layout.item}
-    for what, name in chosen.items():
-        if name is None:
-            continue
-        if str(name) not in others:
+    facts = {what: str(name) for what, name in replace(layout, label=truth).facts.items()}
+    for what, name in facts.items():
+        if name not in others:
             raise ValueError(f"{source} has no array {name!r} of {what}s.")
-        if others[str(name)].shape != (n_rows := len(arrays.array),):
-            shape = others[str(name)].shape
+        if (shape := others[name].shape) != (n_rows := len(arrays.array),):
             raise ValueError(f"{source}: there must be one {what} a row: {n_rows} rows, {what}s {shape}.")
-    dropped = find_columns(arrays.names, layout.ignore, source)
-    voters = tuple(place for place in range(len(arrays.names)) if place not in dropped)
-    label, group, item = (None if name is None else str(name) for name in chosen.values())
-    return Columns(arrays.names, label, group, chosen_voters(arrays.names, voters, layout, source), item)
+    return Columns(arrays.names, facts, chosen_voters(arrays.names, (), layout, source))
 
 
 def _listed(arrays: Mapping[str, AnyArray]) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from votecert.rows.checks import likely_options
 from votecert.rows.tables import places_of, refuse_repeated
@@ -18,22 +17,14 @@ ColumnChoice = str | int
 
 @dataclass(frozen=True)
 class Columns:
-    """Positions of the true label, the group, the item and the voters.
+    """Positions of the voters, and of the true label, the group and the item where these are known.
 
-    All but the voters may be None; arrays of their own have names.
+    Arrays of their own have names instead of positions.
     """
 
     names: tuple[str, ...]
-    label: int | str | None
-    group: int | str | None
+    facts: Mapping[str, int | str]
     voters: tuple[int, ...]
-    item: int | str | None = None
-
-    @cached_property
-    def used(self) -> tuple[int, ...]:
-        """Positions of all columns that are read, in their order."""
-        chosen = {self.label, self.group, self.item, *self.voters}
-        return tuple(sorted(position for position in chosen if isinstance(position, int)))
 
     @property
     def voter_names(self) -> tuple[str, ...]:
@@ -75,6 +66,13 @@ class Layout:
     needs_label: bool = True
 
     @property
+    def facts(self) -> dict[str, ColumnChoice]:
+        """The columns of the true label, the group and the item, as far as they are named and needed."""
+        truth = self.label if self.needs_label else None
+        named = {"true label": truth, "group": self.group, "item": self.item}
+        return {what: column for what, column in named.items() if column is not None}
+
+    @property
     def is_long(self) -> bool:
         """Whether a line is one vote."""
         return self.judge is not None or self.vote is not None
@@ -97,24 +95,19 @@ def pick_columns(names: Sequence[str], layout: Layout, source: str) -> Columns:
     Examples
     --------
     >>> pick_columns(["id", "a", "b", "truth"], Layout("truth", ignore=(0,)), "votes.csv")
-    Columns(names=('id', 'a', 'b', 'truth'), label=3, group=None, voters=(1, 2), item=None)
+    Columns(names=('id', 'a', 'b', 'truth'), facts={'true label': 3}, voters=(1, 2))
     """
     refuse_width(len(names), source)
     names = tuple(name.strip() for name in names)
     layout.refuse_unlabelled(names, source)
-    found = [
-        None if column is None else find_column(names, column, source)
-        for column in (layout.label if layout.needs_label else None, layout.group, layout.item)
-    ]
-    left_out = {*found, *find_columns(names, layout.ignore, source)}
+    facts = {what: find_column(names, column, source) for what, column in layout.facts.items()}
+    return Columns(names, facts, chosen_voters(names, facts.values(), layout, source))
+
+
+def chosen_voters(names: Sequence[str], taken: Iterable[int], layout: Layout, source: str) -> tuple[int, ...]:
+    """Of the columns that are neither taken nor ignored those that are asked for, in that order."""
+    left_out = {*taken, *find_columns(names, layout.ignore, source)}
     voters = tuple(position for position in range(len(names)) if position not in left_out)
-    return Columns(names, found[0], found[1], chosen_voters(names, voters, layout, source), found[2])
-
-
-def chosen_voters(
-    names: Sequence[str], voters: tuple[int, ...], layout: Layout, source: str
-) -> tuple[int, ...]:
-    """Of the columns that may be voters those that are asked for, in that order."""
     if layout.voters is not None:
         places = places_of(layout.voters, [names[position] for position in voters])
         voters = voters if places is None else tuple(voters[place] for place in places)

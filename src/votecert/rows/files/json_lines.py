@@ -58,18 +58,21 @@ class Records:
             needed = ", ".join(f"{name}=" for name, field in wanted.items() if field is None)
             raise ValueError(f"{source}: one line a vote needs {needed}. Fields are {listed(self.names)}.")
         votes_of = _votes_of(layout)
+        truth, group = layout.facts.get("true label"), layout.group
 
         def blocks(used: Sequence[int]) -> Iterator[Block]:
             number = 0
-            missing = layout_fields(layout)
+            missing = [str(field) for field in (layout.votes, *layout.facts.values()) if field is not None]
             for records, share in self.batches():
                 lines: list[Vote] = []
                 for record in records:
                     number += 1
                     if missing:
                         missing = [field for field in missing if look_up(record, field) is None]
+                    item = number if layout.item is None else look_up(record, layout.item)
+                    about = (look_up(record, truth), look_up(record, group))
                     try:
-                        lines += votes_of(record, number)
+                        lines += [(item, judge, vote, *about) for judge, vote in votes_of(record)]
                     except (ValueError, TypeError) as error:
                         raise ValueError(f"object {number}: {error}") from None
                 columns = list(zip(*lines, strict=True)) or [()] * len(_COLUMNS)
@@ -105,12 +108,6 @@ def records_of(rows: Sequence[Record]) -> Records:
     return Records(list(rows[0]), lambda: iter([(rows, 1.0)]))
 
 
-def layout_fields(layout: Layout) -> list[str]:
-    """Fields that some object has to have."""
-    label = layout.label if layout.needs_label else None
-    return [str(field) for field in (layout.item, layout.votes, label, layout.group) if field is not None]
-
-
 def look_up(record: Any, path: ColumnChoice | None) -> Any:
     """What a path leads to in an object, or None.
 
@@ -136,22 +133,13 @@ def look_up(record: Any, path: ColumnChoice | None) -> Any:
     return look_up(found, rest) if rest and found is not None else found
 
 
-def _votes_of(layout: Layout) -> Callable[[Record, int], Iterable[Vote]]:
-    """What gives the votes of an object."""
-    label = layout.label if layout.needs_label else None
-
-    def about(record: Record, number: int) -> tuple[Any, Any, Any]:
-        """The item, its true label and its group."""
-        item = number if layout.item is None else look_up(record, layout.item)
-        return item, look_up(record, label), look_up(record, layout.group)
-
-    left_out = {name for given in layout.ignore for name in (str(given), *str(given).split(","))} | {
-        str(field).partition(".")[0] for field in (label, layout.group, layout.item) if field is not None
-    }
+def _votes_of(layout: Layout) -> Callable[[Record], Iterable[tuple[Any, Any]]]:
+    """What gives the votes of an object, each with its judge."""
+    left_out = {name for given in layout.ignore for name in (str(given), *str(given).split(","))}
+    left_out |= {str(field).partition(".")[0] for field in layout.facts.values()}
     wanted = None if layout.voters is None else set(layout.voters)
 
-    def flat(record: Record, number: int) -> Iterator[Vote]:
-        item, truth, group = about(record, number)
+    def flat(record: Record) -> Iterator[tuple[Any, Any]]:
         left = [(name, value) for name, value in record.items() if name not in left_out]
         for name, value in left:
             if wanted is not None and name not in wanted:
@@ -161,31 +149,27 @@ def _votes_of(layout: Layout) -> Callable[[Record, int], Iterable[Vote]]:
                     f"the field {name!r} is nested, and a vote is a single label. If it holds the votes, say "
                     f"votes={name!r}; if it is no voter, ignore={name!r}."
                 )
-            yield item, name, value, truth, group
+            yield name, value
         if not left:
             raise ValueError("no field is left for the voters.")
 
-    def long(record: Record, number: int) -> Iterator[Vote]:
-        item, truth, group = about(record, number)
-        yield item, look_up(record, layout.judge), look_up(record, layout.vote), truth, group
+    def judge_and_vote(record: Any) -> tuple[Any, Any]:
+        return look_up(record, layout.judge), look_up(record, layout.vote)
 
-    def nested(record: Record, number: int) -> Iterator[Vote]:
-        item, truth, group = about(record, number)
+    def nested(record: Record) -> Iterable[tuple[Any, Any]]:
         votes = look_up(record, layout.votes)
         if isinstance(votes, Mapping):
-            for judge, vote in votes.items():
-                yield item, judge, look_up(vote, layout.vote) if layout.vote else vote, truth, group
-            return
+            said = [look_up(vote, layout.vote) if layout.vote else vote for vote in votes.values()]
+            return zip(votes, said, strict=True)
         if not isinstance(votes, list | None):
             raise ValueError(f"the field {layout.votes!r} is no list of votes.")
         if votes and (layout.judge is None or layout.vote is None):
             raise ValueError(f"say which fields of {layout.votes!r} are what: judge= and vote=.")
-        for vote in votes or ():
-            yield item, look_up(vote, layout.judge), look_up(vote, layout.vote), truth, group
+        return map(judge_and_vote, votes or ())
 
     if layout.votes is not None:
         return nested
-    return long if layout.is_long else flat
+    return (lambda record: [judge_and_vote(record)]) if layout.is_long else flat
 
 
 def _batches(source: Source) -> Iterator[tuple[list[Record], float | None]]:

@@ -42,7 +42,7 @@ def locked(path: str | PathLike[str], patience: float = PATIENCE) -> Iterator[No
     handle = os.open(target.with_name(f".{target.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
     try:
         deadline = time.monotonic() + patience
-        while not _taken(handle):
+        while not taken(handle):
             if time.monotonic() >= deadline:
                 raise TimeoutError(f"{os.fspath(path)} is in use by another process: try again later.")
             time.sleep(0.05)
@@ -51,7 +51,7 @@ def locked(path: str | PathLike[str], patience: float = PATIENCE) -> Iterator[No
         os.close(handle)  # which gives the lock back
 
 
-def _taken(handle: int) -> bool:
+def taken(handle: int) -> bool:
     """Take the lock if nobody has it."""
     try:
         if sys.platform == "win32":

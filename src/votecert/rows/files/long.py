@@ -7,14 +7,13 @@ judge. Nothing depends on the order of the lines but that of the items, which is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from votecert._types import AnyArray, IntArray
 from votecert.rows.files.arrays import LARGEST_UNPACKED, memory_limit
 from votecert.rows.files.columns import Layout, find_column, listed
-from votecert.rows.files.table import Rows, Table, names_of, numbers_of
+from votecert.rows.files.table import Rows, Table, names_of, numbered
 from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary
 
 SPARSEST = 2000
@@ -51,26 +50,20 @@ class LongVotes:
                 f"{' and '.join(missing)} is missing. Its columns are {listed(table.names)}."
             )
         layout.refuse_unlabelled(table.names, source)
-        roles |= {"true label": layout.label if layout.needs_label else None, "group": layout.group}
         names = [name.strip() for name in table.names]
-        places = {
-            role: find_column(names, column, source) for role, column in roles.items() if column is not None
+        places = {  # truth first: in messages about labels, too
+            role: find_column(names, column, source)
+            for role, column in (layout.facts | roles).items()
+            if column is not None
         }
         _refuse_twice(places, names)
-        for block in table.blocks(sorted(set(places.values()))):
-            self.add({role: block.column(place) for role, place in places.items()}, places, names, judge)
-
-    def add(
-        self, columns: dict[str, Any], places: dict[str, int], names: Sequence[str], judge: str | None
-    ) -> None:
-        """Add some lines."""
         vocabularies = {"item": self._items, "judge": self._judges, "vote": self._vocabulary}
         vocabularies |= {"true label": self._vocabulary, "group": self._groups}
-        numbers = {}
-        for role in ("true label", "item", "judge", "vote", "group"):  # truth first in messages about labels
-            if role in columns:
-                vocabularies[role].where = f"column {names[places[role]]!r}"
-                numbers[role] = numbers_of(columns[role], vocabularies[role])
+        for block in table.blocks(sorted(set(places.values()))):
+            self.add(numbered(block, places, names, vocabularies), judge)
+
+    def add(self, numbers: dict[str, IntArray], judge: str | None) -> None:
+        """Add some lines."""
         items = numbers["item"]
         judges = numbers.get("judge", np.broadcast_to(self._judges[judge] if judge else 0, items.shape))
         for role, found in (("item", items), ("judge", judges)):
@@ -188,7 +181,7 @@ class OneAnItem:
 
 def _refuse_twice(places: dict[str, int], names: Sequence[str]) -> None:
     """The item, the judge, the vote and the label are different columns."""
-    roles = {place: role for role, place in places.items() if role != "group"}
+    roles = {place: role for role, place in reversed(places.items()) if role != "group"}
     for role, place in places.items():
         if role != "group" and roles[place] != role:
             raise ValueError(f"the column {names[place]!r} is named as {role} and as {roles[place]}.")

@@ -94,8 +94,8 @@ class Reader:
                 one = _with_vote(layout, table.names, name)
                 if isinstance(table, Records):
                     if layout.judge is None:
-                        fields = {"item": one.item, "vote": one.vote, "label": one.label, "group": one.group}
-                        table = table.columns([str(field) for field in fields.values() if field is not None])
+                        fields = [one.item, one.vote, one.label, one.group]
+                        table = table.columns([str(field) for field in fields if field is not None])
                     else:
                         table, one = table.long(one, name), as_long(one)
                 self._has_text |= not table.typed
@@ -114,9 +114,9 @@ class Reader:
         if self._abstain:
             kind = str if votes.dtype.kind in "UO" else int
             votes = np.ma.array(votes, mask=np.isin(votes, typed_texts(list(map(str, self._abstain)), kind)))
-        labels = None if columns.label is None else self._numbered(table.column(columns.label))
-        named = (columns.group, columns.item)
-        groups, items = (None if which is None else table.column(which).astype(str) for which in named)
+        facts = {what: table.column(which) for what, which in columns.facts.items()}
+        labels = self._numbered(facts["true label"]) if "true label" in facts else None
+        groups, items = (facts[what].astype(str) if what in facts else None for what in ("group", "item"))
         return Rows(votes, labels, columns.voter_names if table.named else None, groups, items)
 
     def _numbered(self, y: Any) -> Numbered:
@@ -168,8 +168,7 @@ def _with_vote(layout: Layout, names: Sequence[str], source: str) -> Layout:
         raise ValueError(
             f"{source}: several files are joined by item: say item=. Its columns are {listed(names)}."
         )
-    known = {layout.item, layout.group, layout.label if layout.needs_label else None}
-    others = [name for name in names if name.strip() not in known]
+    others = [name for name in names if name.strip() not in layout.facts.values()]
     if layout.vote is None and len(others) == 1:
         return replace(layout, vote=others[0].strip())
     return layout

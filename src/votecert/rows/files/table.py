@@ -140,7 +140,7 @@ class Arrays:
             return self.array[:, first:last]
         return self.array[:, list(positions)]
 
-    def column(self, which: int | str | None) -> AnyArray:
+    def column(self, which: int | str) -> AnyArray:
         """One column, or one of the other arrays."""
         return (self.others or {})[which] if isinstance(which, str) else self.array[:, which]
 
@@ -184,6 +184,17 @@ def numbers_of(column: Any, vocabulary: Vocabulary) -> IntArray:
     return vocabulary.number(column)
 
 
+def numbered(
+    block: Block, places: Mapping[str, Any], names: Sequence[str], vocabularies: Mapping[str, Vocabulary]
+) -> dict[str, IntArray]:
+    """Numbers of the entries of some columns, by what they are."""
+    found = {}
+    for what, place in places.items():
+        vocabularies[what].where = f"column {names[place]!r}"
+        found[what] = numbers_of(block.column(place), vocabularies[what])
+    return found
+
+
 class NumberedRows:
     """The cells of a table as numbers of their labels, and the labels.
 
@@ -199,25 +210,24 @@ class NumberedRows:
     def __init__(self, table: Table, columns: Columns, vocabulary: Vocabulary) -> None:
         self._table, self._columns, self._vocabulary = table, columns, vocabulary
         self._names = {"group": Vocabulary("groups", MISSING), "item": names_of("items")}
+        used = {*columns.voters, *columns.facts.values()}
+        self._used = sorted(place for place in used if isinstance(place, int))
         self._n_rows = 0
 
     def blocks(self, all_labelled: bool) -> Iterator[tuple[IntArray, dict[str, IntArray], float | None]]:
         """Votes (rows x voters); labels, groups and items, as far as there are; the share read so far."""
-        columns = self._columns
-        for block in self._table.blocks(columns.used):
+        columns, vocabularies = self._columns, {"true label": self._vocabulary, **self._names}
+        for block in self._table.blocks(self._used):
             # Truth first: its labels then come first in messages about labels.
-            facts = {}
-            for what, position in (
-                ("label", columns.label),
-                ("group", columns.group),
-                ("item", columns.item),
-            ):
-                if isinstance(position, int):
-                    vocabulary = self._names.get(what, self._vocabulary)
-                    facts[what] = self._entries(block.column(position), position, vocabulary)
-                    if what != "label" or all_labelled:
-                        self._refuse_gap(facts[what], position, what)
-            votes = self._numbers(block.cells, columns.voters)
+            facts = numbered(block, columns.facts, columns.names, vocabularies)
+            for what, numbers in facts.items():
+                if not numbers.all() and (what != "true label" or all_labelled):
+                    row = self._n_rows + int(numbers.argmin()) + 1
+                    raise ValueError(
+                        f"row {row} (the header not counted) has no {what} in {vocabularies[what].where}. "
+                        "Fill it in, or leave out the row."
+                    )
+            votes = self._numbers(block, columns.voters)
             share_read = block.share_read
             del block  # or its cells would still be there while the next block is made
             self._n_rows += len(votes)
@@ -226,7 +236,10 @@ class NumberedRows:
     def in_parts(self) -> Iterator[tuple[Numbered, Numbered]]:
         """Votes and true labels, block by block."""
         for votes, facts, _ in self.blocks(all_labelled=True):
-            yield Numbered.of(self._vocabulary, votes), Numbered.of(self._vocabulary, facts["label"][:, None])
+            yield (
+                Numbered.of(self._vocabulary, votes),
+                Numbered.of(self._vocabulary, facts["true label"][:, None]),
+            )
 
     def collected(self) -> Rows:
         """All rows; those without a true label, too."""
@@ -234,8 +247,8 @@ class NumberedRows:
         found: dict[str, list[IntArray]] = {}
         for some, facts, share_read in self.blocks(all_labelled=False):
             votes.append(some, share_read)
-            if "label" in facts:
-                labels.append(facts.pop("label")[:, None], share_read)
+            if "true label" in facts:
+                labels.append(facts.pop("true label")[:, None], share_read)
             for what, numbers in facts.items():
                 found.setdefault(what, []).append(numbers)
         if not self._n_rows:
@@ -246,28 +259,17 @@ class NumberedRows:
         known = labels if len(labels.numbers) else None
         return Rows(votes, known, voters, names.get("group"), names.get("item"))
 
-    def _refuse_gap(self, numbers: IntArray, position: int, what: str) -> None:
-        if not numbers.all():
-            what = "true label" if what == "label" else what
-            raise ValueError(
-                f"row {self._n_rows + int(numbers.argmin()) + 1} (the header not counted) has no {what} in "
-                f"column {self._columns.names[position]!r}. Fill it in, or leave out the row."
-            )
-
-    def _numbers(self, cells: Any, positions: Sequence[int]) -> AnyArray:
-        if isinstance(cells, np.ndarray):
-            return self._characters(cells, list(positions), self._vocabulary)
-        columns = (self._entries(cells[position], position, self._vocabulary) for position in positions)
-        first = next(columns)
-        numbers = np.empty((len(first), len(positions)), dtype=np.uint16)
-        numbers[:, 0] = first
-        for place, column in enumerate(columns, start=1):
+    def _numbers(self, block: Block, positions: Sequence[int]) -> AnyArray:
+        if isinstance(block.cells, np.ndarray):
+            return self._characters(block.cells, list(positions), self._vocabulary)
+        numbers: AnyArray = np.empty((0, 0))
+        for place, position in enumerate(positions):
+            self._vocabulary.where = f"column {self._columns.names[position]!r}"
+            column = numbers_of(block.cells[position], self._vocabulary)
+            if place == 0:
+                numbers = np.empty((len(column), len(positions)), dtype=np.uint16)
             numbers[:, place] = column
         return numbers
-
-    def _entries(self, column: Any, position: int, vocabulary: Vocabulary) -> AnyArray:
-        vocabulary.where = f"column {self._columns.names[position]!r}"
-        return numbers_of(column, vocabulary)
 
     def _characters(self, cells: AnyArray, positions: list[int], vocabulary: Vocabulary) -> AnyArray:
         """Numbers of cells that are single characters; the character 0 is an empty cell."""
