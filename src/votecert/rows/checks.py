@@ -178,11 +178,11 @@ def _problems(named: _Named) -> Iterator[str]:
     if rows.classes_declared:
         return
     if rows.n_classes > max(FEW, n / 10):
-        place, most = _most_values(rows)
-        what = named.column(place)
-        if _share_of_fractions(rows, place) > 0.5:
+        place, labels = _most_values(rows)
+        what, most, fractions = named.column(place), len(labels), [*filter(_is_fraction, labels)]
+        if 2 * len(fractions) > most:
             yield (
-                f"{_capital(what)} holds numbers such as {_a_fraction(rows, place)!r}: if these are "
+                f"{_capital(what)} holds numbers such as {fractions[0]!r}: if these are "
                 "probabilities or scores, they are no votes. Give them to certify(scores=...), or turn them "
                 f"into labels first. If it is no voter: {named.left_out(place)}"
             )
@@ -209,26 +209,11 @@ def _problems(named: _Named) -> Iterator[str]:
         )
 
 
-def _most_values(rows: Ballots) -> tuple[int, int]:
-    """The voter with the most different votes, and their number."""
-    most = [np.count_nonzero(np.bincount(codes, minlength=rows.n_classes)) for codes in rows.codes.T]
-    place = int(np.argmax(most))
-    missing = bool((rows.codes[:, place] == rows.n_classes).any())
-    return place, int(most[place]) - missing
-
-
-def _labels_of(rows: Ballots, place: int) -> list[str]:
+def _most_values(rows: Ballots) -> tuple[int, list[str]]:
+    """The voter with the most different votes, and these."""
+    place = int(np.argmax([np.count_nonzero(np.bincount(codes)) for codes in rows.codes.T]))
     codes = np.unique(rows.codes[:, place])
-    return [str(label) for label in rows.classes[codes[codes < rows.n_classes]].tolist()]
-
-
-def _share_of_fractions(rows: Ballots, place: int) -> float:
-    labels = _labels_of(rows, place)
-    return sum(map(_is_fraction, labels)) / len(labels)
-
-
-def _a_fraction(rows: Ballots, place: int) -> str:
-    return next(filter(_is_fraction, _labels_of(rows, place)))
+    return place, [str(label) for label in rows.classes[codes[codes < rows.n_classes]].tolist()]
 
 
 def _is_fraction(text: str) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._types import Indices, IntArray
+from votecert.rows.tables import refuse_other_shape
 
 GRID = 1024
 """Losses are rounded up to multiples of one part in so many."""
@@ -32,10 +33,7 @@ def read_clusters(clusters: Any, n_rows: int) -> Indices:
     array([0, 1, 0])
     """
     names = np.asarray(clusters)
-    if names.shape != (n_rows,):
-        raise ValueError(
-            f"clusters must have one name a row, {n_rows} in all, but their shape is {names.shape}."
-        )
+    refuse_other_shape(names, n_rows, "clusters", "name a row")
     if names.dtype.kind not in "OTUSbiu" and not (names.dtype.kind == "f" and np.isfinite(names).all()):
         raise ValueError("Some clusters are missing, or their names are no labels: every row needs one.")
     if names.dtype.kind == "O":

@@ -15,7 +15,7 @@ import numpy as np
 
 from votecert._types import AnyArray, BoolArray, Codes, Indices, Label
 from votecert.rows.patterns import row_blocks
-from votecert.rows.tables import refuse_lazy
+from votecert.rows.tables import refuse_lazy, refuse_other_length
 from votecert.rows.vocabulary import Numbered, Vocabulary, refuse_fractions
 
 _NOT_DECLARED = "not among the declared classes: {}. Add them to classes=, correct them, or leave them out."
@@ -63,16 +63,15 @@ def encode(
     ([[0, 1], [2, 0]], [1, 0], ['no', 'yes'])
     """
     parts, truth = _read_votes(votes), _read_column(y, "y")
-    _refuse_other_length(parts, truth)
+    refuse_other_length(parts[0].shape[0], truth.shape[0], sum(part.shape[1] for part in parts))
     if truth.any_missing:
         _refuse_missing_truth(truth)
     declared = None if classes is None else declared_labels(classes)
     _refuse_mixture([*parts, truth], declared)
     order = _inferred([*parts, truth], fewest_labels) if declared is None else declared
-    code_of = {label: code for code, label in enumerate(order.tolist())}
-    labels = _join_codes([truth], code_of)[:, 0].astype(np.intp)
+    labels = _join_codes([truth], order.tolist())[:, 0].astype(np.intp)
     any_missing = any(part.any_missing for part in parts)
-    codes = _join_codes(parts, code_of)
+    codes = _join_codes(parts, order.tolist())
     if any_missing and can_abstain is False:
         row, voter = divmod(int((codes == len(order)).argmax()), codes.shape[1])
         raise ValueError(
@@ -92,9 +91,7 @@ def encode_votes(votes: Any, classes: AnyArray) -> Codes:
     """
     parts = _read_votes(votes)
     _refuse_mixture(parts, classes)
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
-    _refuse_unknown(parts, code_of, _NOT_CERTIFIED)
-    return _join_codes(parts, code_of)
+    return _join_codes(parts, classes.tolist(), _NOT_CERTIFIED)
 
 
 class _Numbers:
@@ -248,9 +245,13 @@ def _as_part(array: AnyArray, name: str) -> _Part:
     return part
 
 
-def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
+def _join_codes(parts: Sequence[_Part], order: Sequence[Label], told: str = _NOT_DECLARED) -> Codes:
     """The codes of all parts side by side, in the smallest unsigned type that also holds the abstention."""
-    _refuse_unknown(parts, code_of)
+    code_of = {label: code for code, label in enumerate(order)}
+    for part in parts:
+        if unknown := [value for value in part.values if value not in code_of]:
+            listed = f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}"
+            raise ValueError(f"{part.where(unknown[0])} holds labels that are {told.format(listed)}")
     dtype = np.min_scalar_type(len(code_of))
     if len(parts) == 1:
         return parts[0].encode(code_of, dtype)
@@ -262,14 +263,13 @@ def _join_codes(parts: Sequence[_Part], code_of: Mapping[Label, int]) -> Codes:
 
 def _inferred(parts: Iterable[_Part], fewest_labels: int) -> AnyArray:
     labels = sorted({value for part in parts for value in part.values})
-    if fewest_labels > 1:
-        refuse_single(labels)
+    refuse_fewer(labels, fewest_labels)
     return label_array(labels, all(part.all_bool for part in parts))
 
 
-def refuse_single(labels: Sequence[Label]) -> None:
+def refuse_fewer(labels: Sequence[Label], fewest: int = 2) -> None:
     """Refuse a label set of one that was inferred."""
-    if len(labels) < 2:
+    if len(labels) < fewest:
         raise ValueError(
             f"Only one label, {labels[0]!r}, occurs in votes and y: declare the label set with classes=[...]."
         )
@@ -327,26 +327,8 @@ def _refuse_mixture(parts: Sequence[_Part], classes: AnyArray | None) -> None:
         )
 
 
-def _refuse_unknown(parts: Sequence[_Part], code_of: Mapping[Label, int], told: str = _NOT_DECLARED) -> None:
-    for part in parts:
-        unknown = [value for value in part.values if value not in code_of]
-        if unknown:
-            listed = f"{', '.join(map(repr, unknown[:5]))}{', ...' if len(unknown) > 5 else ''}"
-            raise ValueError(f"{part.where(unknown[0])} holds labels that are {told.format(listed)}")
-
-
-def _refuse_other_length(parts: Sequence[_Part], truth: _Part) -> None:
-    n_rows, n_voters = parts[0].shape[0], sum(part.shape[1] for part in parts)
-    if n_rows != truth.shape[0]:
-        hint = " It looks as if votes should be transposed." if n_voters == truth.shape[0] else ""
-        raise ValueError(
-            f"votes have {n_rows} rows but y has {truth.shape[0]} labels: one a row is needed.{hint}"
-        )
-
-
 def _refuse_missing_truth(truth: _Part) -> None:
-    codes = _join_codes([truth], {value: code for code, value in enumerate(truth.values)})[:, 0]
-    rows = np.flatnonzero(codes == len(truth.values))
+    rows = np.flatnonzero(_join_codes([truth], truth.values)[:, 0] == len(truth.values))
     more = f" and {rows.size - 1} more" if rows.size > 1 else ""
     raise ValueError(
         f"y has no label in row {rows[0]} (counted from 0){more}: only votes may be missing. "

@@ -14,7 +14,13 @@ from votecert.rows.blocks import is_in_blocks, read_ballots
 from votecert.rows.checks import checked, warn_of
 from votecert.rows.scores import Scores
 from votecert.rows.split import SPLIT
-from votecert.rows.tables import column_names, places_of, refuse_other_index, refuse_repeated
+from votecert.rows.tables import (
+    column_names,
+    places_of,
+    refuse_other_index,
+    refuse_other_shape,
+    refuse_repeated,
+)
 from votecert.rows.vote_table import VoteTable
 
 Floats = FloatArray
@@ -120,10 +126,7 @@ def read_weights(
             f"weights must be 'learn', 'uniform' or an array with one number a voter, not {weights!r}."
         )
     theta = np.asarray(_by_voter(weights, voters), dtype=np.float64)
-    if theta.shape != (n_voters,):
-        raise ValueError(
-            f"weights must have one number a voter, {n_voters} in all, but their shape is {theta.shape}."
-        )
+    refuse_other_shape(theta, n_voters, "weights", "number a voter")
     if not np.all(np.isfinite(theta)):
         raise ValueError("Some weights are missing or infinite.")
     if np.any(theta < 0):
@@ -157,10 +160,7 @@ def read_prior(prior: npt.ArrayLike | None, n_voters: int) -> Floats | None:
     if prior is None:
         return None
     beta = np.asarray(prior, dtype=np.float64)
-    if beta.shape != (n_voters,):
-        raise ValueError(
-            f"prior must have one number a voter, {n_voters} in all, but its shape is {beta.shape}."
-        )
+    refuse_other_shape(beta, n_voters, "prior", "number a voter")
     if not np.all(np.isfinite(beta)) or np.any(beta <= 0):
         raise ValueError("The prior must be positive and finite for every voter.")
     return beta

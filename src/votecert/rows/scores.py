@@ -18,6 +18,7 @@ from votecert._types import AnyArray, BoolArray, FloatArray, Indices
 from votecert.rows.labels import encode
 from votecert.rows.patterns import row_blocks
 from votecert.rows.split import STREAM, checked_rows, in_fitting_part
+from votecert.rows.tables import refuse_other_shape
 from votecert.rows.vote_sums import lead_of
 
 ScoreArray = npt.NDArray[np.floating[Any]]
@@ -75,10 +76,7 @@ class Scores:
         """
         values = checked_scores(scores)
         column = np.asarray(y)
-        if column.shape != values.shape[:1]:
-            raise ValueError(
-                f"y must have one label a row, {len(values)} in all, but its shape is {column.shape}."
-            )
+        refuse_other_shape(column, len(values), "y", "label a row")
         encoded = encode(column[:, None], column, classes)
         if len(encoded.classes) != values.shape[2]:
             raise ValueError(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._types import BoolArray, Indices, IntArray
+from votecert.rows.tables import refuse_other_shape
 
 SPLIT = 0.25
 """Share of the rows that is drawn of rows whose number is not known in advance."""
@@ -94,10 +95,7 @@ def checked_rows(rows: npt.ArrayLike, n_rows: int) -> Indices:
     """Row indices from a mask or from indices; a row listed twice would pass as new evidence: refused."""
     chosen = np.asarray(rows)
     if chosen.dtype.kind == "b":
-        if chosen.shape != (n_rows,):
-            raise ValueError(
-                f"The mask must have one entry a row, {n_rows} in all, but its shape is {chosen.shape}."
-            )
+        refuse_other_shape(chosen, n_rows, "The mask", "entry a row")
         chosen = np.flatnonzero(chosen)
     if not chosen.size:
         raise ValueError("The subset has no rows.")

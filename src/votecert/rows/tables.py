@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from votecert._types import BoolArray
+from votecert._types import AnyArray, BoolArray
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
@@ -82,6 +82,26 @@ def n_rows_of(rows: Any) -> int:
     """Number of rows of an array, a table or a list."""
     shape = getattr(rows, "shape", None)
     return int(shape[0]) if shape else len(rows)
+
+
+def refuse_other_length(n_rows: int, n_labels: int, n_voters: int | None = None) -> None:
+    """Refuse votes and true labels that cannot be of the same rows."""
+    if n_rows != n_labels:
+        hint = " It looks as if votes should be transposed." if n_voters == n_labels else ""
+        raise ValueError(f"votes have {n_rows} rows but y has {n_labels} labels: one a row is needed.{hint}")
+
+
+def refuse_other_shape(array: AnyArray, n_wanted: int, name: str, entry: str) -> None:
+    """Refuse an array unless it has one entry for each of so many rows or voters.
+
+    Examples
+    --------
+    >>> refuse_other_shape(np.ones(2), 3, "prior", "number a voter")
+    Traceback (most recent call last):
+    ValueError: prior must have one number a voter, 3 in all, but the shape is (2,).
+    """
+    if array.shape != (n_wanted,):
+        raise ValueError(f"{name} must have one {entry}, {n_wanted} in all, but the shape is {array.shape}.")
 
 
 def take_rows(table: Any, rows: BoolArray) -> Any:

@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from votecert._progress import Progress, as_progress
 from votecert.rows.blocks import is_dask
-from votecert.rows.tables import refuse_lazy
+from votecert.rows.tables import n_rows_of, refuse_lazy
 from votecert.voters.bags import bags_of
 from votecert.voters.dask import collect_dask_votes
 from votecert.voters.panels import Member, Panel, panel_of
@@ -286,4 +286,4 @@ def _write_scores(members: Sequence[Member], X: Any, out: Floats) -> None:
 
 def _n_rows(X: Any) -> int:
     refuse_lazy(X)
-    return int(X.shape[0]) if getattr(X, "shape", None) else len(X)
+    return n_rows_of(X)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from votecert.rows.blocks.dask import current_client, is_array
+from votecert.rows.blocks.dask import current_client, in_rows, is_array
 from votecert.rows.tables import n_rows_of
 from votecert.voters.panels import Panel
 
@@ -37,10 +37,8 @@ def collect_dask_votes(ensemble: Any, X: Any, panel: Panel, ask: Ask) -> npt.NDA
     import dask.array as da
 
     if is_array(X):
-        if X.ndim != 2:
-            raise ValueError(f"X must have two dimensions, rows x features, but has {X.ndim}.")
         sizes = X.chunks[0]
-        blocks = (X.rechunk({1: -1}) if X.numblocks[1] > 1 else X).to_delayed().ravel()
+        blocks = in_rows(X, "X", "features").to_delayed().ravel()
     else:
         blocks = X.to_delayed()
         sizes = (np.nan,) * len(blocks)

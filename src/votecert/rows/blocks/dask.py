@@ -13,6 +13,7 @@ from typing import Any
 
 from votecert.rows.blocks.counting import Declaration, PackedBlock, pack_block
 from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_packed
+from votecert.rows.tables import refuse_other_length
 
 FAN_IN = 8
 """Tallies that one task joins."""
@@ -110,7 +111,7 @@ def _partitions(votes: Any, y: Any) -> tuple[list[tuple[Any, Any]], list[int] | 
     if isinstance(y, str):
         return _split_off(votes, y), None
     if is_array(votes):
-        votes = _in_rows(votes)
+        votes = in_rows(votes, "votes", "voters")
     y = _like(y, votes)
     votes_parts, y_parts = _delayed_parts(votes), _delayed_parts(y)
     if len(votes_parts) != len(y_parts):
@@ -140,11 +141,11 @@ def _split_off(table: Any, label: str) -> list[tuple[Any, Any]]:
     return [(drop(part), take(part)) for part in table.to_delayed()]
 
 
-def _in_rows(votes: Any) -> Any:
+def in_rows(array: Any, name: str, columns: str) -> Any:
     """The array with all columns of a row in one chunk."""
-    if votes.ndim != 2:
-        raise ValueError(f"votes must have two dimensions, rows x voters, but have {votes.ndim}.")
-    return votes.rechunk({1: -1}) if votes.numblocks[1] > 1 else votes
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, rows x {columns}, not {array.ndim}.")
+    return array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
 
 
 def _like(y: Any, votes: Any) -> Any:
@@ -159,10 +160,10 @@ def _like(y: Any, votes: Any) -> Any:
         if sizes is None:
             raise TypeError("votes have chunks of unknown sizes: y has to be a Dask collection like them.")
         y = np.asarray(y)
-        _refuse_length(len(y), sizes)
+        refuse_other_length(sum(sizes), len(y))
         return da.from_array(y, chunks=(tuple(sizes), *y.shape[1:]))
     if is_array(y) and sizes is not None and _sizes(y) not in (None, sizes):
-        _refuse_length(y.shape[0], sizes)
+        refuse_other_length(sum(sizes), y.shape[0])
         return y.rechunk({0: tuple(sizes)})
     return y
 
@@ -172,8 +173,3 @@ def _sizes(data: Any) -> list[int] | None:
     if not is_array(data) or any(math.isnan(size) for size in data.chunks[0]):
         return None
     return [int(size) for size in data.chunks[0]]
-
-
-def _refuse_length(n_labels: int, sizes: Sequence[int]) -> None:
-    if n_labels != sum(sizes):
-        raise ValueError(f"votes have {sum(sizes)} rows but y has {n_labels} labels: one a row is needed.")

@@ -34,7 +34,7 @@ from votecert.rows.files.reader import pick
 from votecert.rows.files.table import Arrays, NumberedRows
 from votecert.rows.labels import declared_labels
 from votecert.rows.split import SPLIT
-from votecert.rows.tables import n_rows_of
+from votecert.rows.tables import n_rows_of, refuse_other_length
 from votecert.rows.vocabulary import MISSING, Vocabulary
 
 Progress = Callable[[int], None]
@@ -164,10 +164,7 @@ def _blocks(votes: Any, y: Any) -> Blocks:
     if isinstance(votes, str | PathLike):
         return _from_files(Path(votes), y)
     if y is not None and all(hasattr(votes, name) for name in ("shape", "dtype", "__getitem__")):
-        if (n_rows := n_rows_of(votes)) != n_rows_of(y):
-            raise ValueError(
-                f"votes have {n_rows} rows but y has {n_rows_of(y)} labels: one a row is needed."
-            )
+        refuse_other_length(n_rows_of(votes), n_rows_of(y))
         return _cut(votes, y)
     if y is None and isinstance(votes, Iterable):
         return iter(votes)

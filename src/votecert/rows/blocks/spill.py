@@ -174,19 +174,21 @@ class Slices:
 
 def ballots_of(counts: PatternCounts, declared: Declaration) -> Ballots:
     """Patterns in memory as ballots."""
-    return Ballots(
-        *counts.unpacked(),
-        counts.counts,
-        counts.layout.classes,
-        declared.classes is not None,
-        declared.abstaining(counts.layout),
-        abstention_declared=declared.can_abstain is not None,
-        drawn=_drawn(declared, counts.fitting),
-    )
+    return Ballots(*counts.unpacked(), counts.counts, **_about(counts.layout, declared, counts.fitting))
 
 
-def _drawn(declared: Declaration, fitting: IntArray) -> Drawn | None:
-    return Drawn(declared.split, declared.seed, fitting) if declared.split > 0 else None
+def _about(layout: Layout, declared: Declaration, fitting: IntArray | None) -> dict[str, Any]:
+    """What ballots know beside their patterns; the counts of the fitting part are known for all rows only."""
+    drawn = None
+    if declared.split > 0 and fitting is not None:
+        drawn = Drawn(declared.split, declared.seed, fitting)
+    return {
+        "classes": layout.classes,
+        "classes_declared": declared.classes is not None,
+        "can_abstain": declared.abstaining(layout),
+        "abstention_declared": declared.can_abstain is not None,
+        "drawn": drawn,
+    }
 
 
 def answer(slices: Slices, start: int, question: Callable[[Ballots], Any]) -> Any:
@@ -243,18 +245,9 @@ class SpilledBallots(Ballots):
     client: Any
 
     def __init__(self, source: Slices, folder: SpillFolder, client: Any = None) -> None:
-        layout, declared = source.run.layout, source.declared
-        for name, value in {
-            "source": source,
-            "folder": folder,
-            "client": client,
-            "classes": layout.classes,
-            "classes_declared": declared.classes is not None,
-            "can_abstain": declared.abstaining(layout),
-            "abstention_declared": declared.can_abstain is not None,
-            "pattern_of_row": None,
-            "drawn": _drawn(declared, np.empty(0, np.int64)) if source.which == "all" else None,
-        }.items():
+        on_disk = np.empty(0, np.int64) if source.which == "all" else None
+        about = _about(source.run.layout, source.declared, on_disk)
+        for name, value in {"source": source, "folder": folder, "client": client, **about}.items():
             object.__setattr__(self, name, value)  # ballots are frozen
 
     def slices(self) -> Iterator[Ballots]:

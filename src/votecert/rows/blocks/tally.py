@@ -17,7 +17,7 @@ from votecert.rows.blocks.counting import (
 )
 from votecert.rows.blocks.spill import Run, Slices, SpilledBallots, ballots_of, merge_runs, write_run
 from votecert.rows.blocks.spill_folder import SpillFolder
-from votecert.rows.labels import refuse_single
+from votecert.rows.labels import refuse_fewer
 
 SHARE = 32
 """Patterns kept in one piece take at most this part of the budget: joining some takes many times that."""
@@ -107,12 +107,12 @@ def finish(
         for other in runs:
             other.remove()
         if declared.classes is None:
-            refuse_single(run.layout.labels)
+            refuse_fewer(run.layout.labels)
         slices = Slices(run, declared, limit.memory_budget)
         if slices.n_bytes > limit.memory_budget // 8:
             return SpilledBallots(slices, folder, client)
         parts = [run.read()]
     folder.remove()
     if declared.classes is None:
-        refuse_single(parts[0].layout.labels)
+        refuse_fewer(parts[0].layout.labels)
     return ballots_of(parts[0], declared)

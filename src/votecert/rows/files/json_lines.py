@@ -10,7 +10,7 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -23,10 +23,7 @@ LONGEST_OBJECT = 10_000_000
 BLOCK_BYTES = 1 << 20
 """Bytes read at a time."""
 
-LONG = Layout(label="label", group="group", item="item", judge="judge", vote="vote")
-"""The columns of the long table that every file of JSON becomes."""
-
-_COLUMNS = ("item", "judge", "vote", "label", "group")
+_COLUMNS = ("item", "judge", "vote", "label", "group")  # of the long table that every file of JSON becomes
 _BETWEEN = re.compile(r"[\s,]*")
 
 Record = Mapping[str, Any]
@@ -229,9 +226,6 @@ def _no_number(name: str) -> None:
 
 def as_long(layout: Layout) -> Layout:
     """How to read the long table that JSON with this layout became."""
-    return replace(
-        LONG,
-        label="label" if layout.label is not None else None,
-        group="group" if layout.group is not None else None,
-        needs_label=layout.needs_label,
-    )
+    label = None if layout.label is None else "label"
+    group = None if layout.group is None else "group"
+    return Layout(label, group, "item", "judge", "vote", needs_label=layout.needs_label)

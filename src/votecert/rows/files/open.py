@@ -57,7 +57,9 @@ def open_table(
         if path is not None:
             read, packed = _reader_of(path)
             with path.open("rb") as file:
-                stream = _unpacked(file, packed, name)
+                size = fstat(file.fileno()).st_size
+                unpacking = _Unpacking(_PACKED[packed][1](file), name, lambda: size) if packed else file
+                stream = cast(BinaryIO, unpacking)
                 yield read(Source(name, stream, None if packed else path, header, progress, file)), name
         elif hasattr(source, "read"):
             stream, read = _sniffed(source, name)
@@ -140,13 +142,6 @@ _PACKED: dict[str, tuple[bytes, Callable[[BinaryIO], Any]]] = {
 """How packed files begin, and what unpacks them."""
 
 
-def _unpacked(file: BinaryIO, packed: str, name: str) -> BinaryIO:
-    if not packed:
-        return file
-    size = fstat(file.fileno()).st_size
-    return cast(BinaryIO, _Unpacking(_PACKED[packed][1](file), name, lambda: size))
-
-
 def _sniffed(stream: BinaryIO, name: str) -> tuple[BinaryIO, Callable[[Source], Opened]]:
     """A stream, unpacked if it is packed, and what reads it: csv, or JSON if it begins with a bracket."""
     start = _Ahead(stream)
@@ -225,20 +220,12 @@ def _in_memory(source: Any) -> Opened:
         raise ValueError("votes have two columns of the same name: rename one.")
 
     def blocks(used: Sequence[int]) -> Iterator[Block]:
-        for part in _parts(source):
+        is_dask = hasattr(source, "to_delayed")
+        for part in (delayed.compute() for delayed in source.to_delayed()) if is_dask else [source]:
             columns = part.columns if hasattr(part, "columns") and hasattr(part, "iloc") else names
             yield Block({place: entries_of(part[columns[place]]) for place in used})
 
     return Table(names, blocks)
-
-
-def _parts(table: Any) -> Iterator[Any]:
-    """The partitions of a Dask table, one after the other; any other table as it is."""
-    if not hasattr(table, "to_delayed"):
-        yield table
-        return
-    for part in table.to_delayed():
-        yield part.compute()
 
 
 def entries_of(column: Any) -> Sequence[Any]:
