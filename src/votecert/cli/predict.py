@@ -72,7 +72,7 @@ def predict(
         decide, none = vote.decide_codes, "handed over"
     elif isinstance(vote, vc.LossCertificate):
         decide = vote.predict_codes
-    labels = decide(found.codes).tolist()
+    labels = decide(found.votes).tolist()
     save(output, _as_csv(labels, None if found.items is None else found.items.tolist()), talk)
     _warn_of_formulas(labels, talk)
     named = [none if label is None else plain(label) for label in labels]

@@ -113,6 +113,14 @@ def take_rows(table: Any, rows: BoolArray) -> Any:
     return np.asarray(table, dtype=None if hasattr(table, "dtype") else object)[rows]
 
 
+def entries_of(column: Any) -> list[Any]:
+    """The entries of a column as Python objects; None where one is masked."""
+    for method in ("to_pylist", "to_list", "tolist"):  # pyarrow; pandas and polars; NumPy
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
 def is_missing(column: Any) -> BoolArray:
     """Which entries of a column are missing: None, NaN, pandas.NA or masked.
 
@@ -121,10 +129,9 @@ def is_missing(column: Any) -> BoolArray:
     >>> is_missing(["ham", None, float("nan")]).tolist()
     [False, True, True]
     """
-    listed = column.to_list() if hasattr(column, "to_list") else column
-    values = np.ma.asarray(listed, dtype=object) if np.ma.isMaskedArray(listed) else np.array(listed, object)
+    values = entries_of(column)
     missing = [value is None or type(value).__name__ == "NAType" or value != value for value in values]
-    return np.array(missing, dtype=bool) | np.ma.getmaskarray(values)
+    return np.array(missing, dtype=bool)
 
 
 def refuse_other_index(votes: Any, y: Any) -> None:

@@ -25,7 +25,7 @@ from votecert.voters.panels import Member, Panel, panel_of
 
 Labels = NDArray[Any]
 Floats = NDArray[np.floating[Any]]
-Write = Callable[[Sequence[Member], Any, NDArray[Any]], None]
+Say = Callable[[Member, Any], NDArray[Any]]
 
 BLOCK_SIZE = 32_768
 """Rows asked for at a time: large enough to hide the cost of a call, small enough to stay in cache."""
@@ -105,7 +105,7 @@ def collect_votes(
 def votes_of(panel: Panel, X: Any, **asking: Any) -> Labels:
     """:func:`collect_votes` of an ensemble that was taken apart, without a word."""
     votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
-    _ask(panel, X, partial(_write_votes, panel.classes), votes, **asking)
+    _ask(panel, X, lambda member, rows: panel.classes.take(member.votes(rows)), votes, **asking)
     return votes
 
 
@@ -157,7 +157,7 @@ def collect_scores(
 def scores_of(panel: Panel, X: Any, dtype: Any = np.float64, **asking: Any) -> Floats:
     """:func:`collect_scores` of an ensemble that was taken apart, without a word."""
     scores = np.empty((_n_rows(X), panel.n_voters, len(panel.classes)), dtype=dtype)
-    _ask(panel, X, _write_scores, scores, **asking)
+    _ask(panel, X, lambda member, rows: member.scores(rows), scores, **asking)
     return scores
 
 
@@ -240,7 +240,7 @@ def voter_classes(ensemble: Any) -> Labels:
 def _ask(
     panel: Panel,
     X: Any,
-    write: Write,
+    say: Say,
     answers: NDArray[Any],
     n_jobs: int | None = None,
     block_size: int = BLOCK_SIZE,
@@ -261,7 +261,9 @@ def _ask(
         for start in range(0, max(n_rows, 1), block_size):
             rows = slice(start, min(start + block_size, n_rows))
             block = panel.ready(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
-            parallel(delayed(write)(members, block, answers[rows, columns]) for columns, members in groups)
+            parallel(
+                delayed(_write)(say, members, block, answers[rows, columns]) for columns, members in groups
+            )
             if tell is not None:
                 tell(rows.stop, n_rows)
 
@@ -276,12 +278,8 @@ def _groups(members: Sequence[Member], n_groups: int) -> list[tuple[slice, Seque
     return groups
 
 
-def _write_votes(classes: Labels, members: Sequence[Member], X: Any, out: Labels) -> None:
-    out[...] = classes.take(np.concatenate([member.votes(X) for member in members], axis=1))
-
-
-def _write_scores(members: Sequence[Member], X: Any, out: Floats) -> None:
-    out[...] = np.concatenate([member.scores(X) for member in members], axis=1)
+def _write(say: Say, members: Sequence[Member], X: Any, out: NDArray[Any]) -> None:
+    out[...] = np.concatenate([say(member, X) for member in members], axis=1)
 
 
 def _n_rows(X: Any) -> int:

@@ -112,7 +112,11 @@ class StumpVoters:
         return _one_hot(self.votes(X), 2)
 
 
-def encoded_voter(estimator: Any, name: str, classes: Labels) -> SingleVoter:
+def member_voter(estimator: Any, position: int, ensemble: Any, classes: Labels, encoded: bool) -> SingleVoter:
+    """A member of an ensemble, which was fitted on codes of its classes, or on labels."""
+    name = f"Member {position} of {type(ensemble).__name__} ({type(estimator).__name__})"
+    if not encoded:
+        return labelled_voter(estimator, name, classes)
     own = classes_of(estimator, name)
     return SingleVoter(estimator, name, own, own.astype(_code_type(classes)), len(classes), encoded=True)
 

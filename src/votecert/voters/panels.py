@@ -36,8 +36,8 @@ from votecert.voters.members import (
     SingleVoter,
     StumpVoters,
     classes_of,
-    encoded_voter,
     labelled_voter,
+    member_voter,
 )
 from votecert.voters.stumps import DecisionStumps
 
@@ -186,11 +186,8 @@ def _members(ensemble: Any, encoded: bool) -> tuple[SingleVoter, ...]:
     features = getattr(ensemble, "estimators_features_", [None] * len(ensemble.estimators_))
     members = []
     for position, (estimator, columns) in enumerate(zip(ensemble.estimators_, features, strict=True)):
-        name = f"Member {position} of {type(ensemble).__name__} ({type(estimator).__name__})"
-        if encoded and not _keeps_its_labels(estimator):
-            member = encoded_voter(estimator, name, ensemble.classes_)
-        else:
-            member = labelled_voter(estimator, name, ensemble.classes_)
+        saw_codes = encoded and not _keeps_its_labels(estimator)
+        member = member_voter(estimator, position, ensemble, ensemble.classes_, saw_codes)
         if columns is not None and not np.array_equal(columns, np.arange(ensemble.n_features_in_)):
             member = replace(member, features=columns)
         members.append(member)

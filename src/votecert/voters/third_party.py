@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, softmax
 
-from votecert.voters.members import Codes, Floats, Labels, SingleVoter, encoded_voter, labelled_voter
+from votecert.voters.members import Codes, Floats, Labels, SingleVoter, labelled_voter, member_voter
 
 Floats32 = NDArray[np.float32]  # as XGBoost counts
 
@@ -80,23 +80,14 @@ class XGBTrees:
 
 def members_of(model: Any, name: str, classes: Labels) -> tuple[SingleVoter | XGBTrees, ...] | None:
     """The members of a fitted ensemble of another library, or None if it is one voter."""
-    if is_stack(model):
-        return tuple(_named(labelled_voter, name, classes, model.clfs_))
-    if is_from(model, "mlxtend", "EnsembleVoteClassifier"):
-        voter = encoded_voter if model.fit_base_estimators else labelled_voter
-        return tuple(_named(voter, name, classes, model.clfs_))
+    if is_stack(model) or is_from(model, "mlxtend", "EnsembleVoteClassifier"):
+        encoded = not is_stack(model) and model.fit_base_estimators
+        return tuple(member_voter(one, k, model, classes, encoded) for k, one in enumerate(model.clfs_))
     if is_from(model, "xgboost", "XGBRFClassifier"):
         return _xgboost_forest(model)
     if is_from(model, "lightgbm", "LGBMClassifier"):
         return _lightgbm_forest(model, name, classes)
     return None
-
-
-def _named(voter: Any, name: str, classes: Labels, models: list[Any]) -> list[SingleVoter]:
-    return [
-        voter(model, f"Member {k} of {name} ({type(model).__name__})", classes)
-        for k, model in enumerate(models)
-    ]
 
 
 def _xgboost_forest(model: Any) -> tuple[XGBTrees] | None:

@@ -47,7 +47,7 @@ def test_votes_labels_and_groups(path):
 
 
 def test_new_votes(path):
-    codes = read_new_votes(path, ["no", "yes"], Layout(voters=("bob", "ann"))).codes
+    codes = read_new_votes(path, ["no", "yes"], Layout(voters=("bob", "ann"))).votes
     assert codes.tolist() == [[0, 1], [2, 0], [1, 1], [0, 0]]
 
 

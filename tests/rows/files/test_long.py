@@ -395,7 +395,7 @@ def test_fields_that_are_no_voters():
     found = read_votes(rows, label="y", ignore="id,text,more")
     assert found.voters == ("a",)
     new = read_new_votes(rows, ["no", "yes"], Layout(voters=("a",), n_voters=1))  # by name: no need to say it
-    assert new.codes.tolist() == [[0], [1]]
+    assert new.votes.tolist() == [[0], [1]]
     with pytest.raises(ValueError, match="there are 3 judges for 2 voters without names"):
         read_new_votes(TRIPLES, ["no", "yes"], Layout(item="item", judge="who", vote="says", n_voters=2))
 
@@ -403,7 +403,7 @@ def test_fields_that_are_no_voters():
 def test_judges_of_a_certificate_who_are_not_there():
     options = {"item": "item", "judge": "who", "vote": "says", "voters": ("bob", "eve")}
     new = read_new_votes(TRIPLES, ["no", "yes"], Layout(**options))
-    assert (new.codes[:, 1] == 2).all()
+    assert (new.votes[:, 1] == 2).all()
     assert new.notes == ("eve cast no vote here.",)
     with pytest.raises(ValueError, match="none of the voters is there; the judges are ann, bob, cal"):
         read_new_votes(TRIPLES, ["no", "yes"], Layout(**options | {"voters": ("eve",)}))

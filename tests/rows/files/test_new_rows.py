@@ -18,7 +18,7 @@ TEXT = "id,bob,ann\n7,no,yes\n8,yes,\n9,no,no\n"
 
 def read_codes(source, classes, voters=None, ignore=(), **options):
     layout = Layout(voters=None if voters is None else tuple(voters), n_voters=2, ignore=tuple(ignore))
-    return read_new_votes(source, classes, layout, **options).codes
+    return read_new_votes(source, classes, layout, **options).votes
 
 
 def read(text, voters=NAMES, classes=CLASSES, **options):

@@ -1,4 +1,4 @@
-"""Long tables, one line a vote: collected line by line, and made wide in the end.
+"""Long tables, one line a vote: collected line by line, and made wide in the end; and true labels by item.
 
 Memory is eight bytes a vote while they are read, some 300 bytes an item, and then one byte for every item and
 judge. Nothing depends on the order of the lines but that of the items, which is the one of appearance.
@@ -13,7 +13,8 @@ import numpy as np
 from votecert._types import AnyArray, IntArray
 from votecert.rows.files.arrays import LARGEST_UNPACKED, memory_limit
 from votecert.rows.files.columns import Layout, find_column, listed
-from votecert.rows.files.table import Rows, Table, names_of, numbered
+from votecert.rows.files.json_lines import Records
+from votecert.rows.files.table import Arrays, Rows, Table, names_of, numbered, numbers_of
 from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary
 
 SPARSEST = 2000
@@ -33,10 +34,7 @@ class LongVotes:
         self._vocabulary, self._groups = vocabulary, Vocabulary("groups", MISSING)
         self._items, self._judges = names_of("items"), names_of("judges")
         self._parts: list[tuple[AnyArray, AnyArray, AnyArray]] = []
-        self._facts = {
-            "true label": OneAnItem("true label", vocabulary, self._items),
-            "group": OneAnItem("group", self._groups, self._items),
-        }
+        self._facts = {what: OneAnItem(what, self._items) for what in ("true label", "group")}
         self.n_lines = 0
 
     def read(self, table: Table, layout: Layout, source: str, judge: str | None = None) -> None:
@@ -113,7 +111,6 @@ class LongVotes:
             )
         place = {name: position for position, name in enumerate(voters)}
         numbers = self._scattered(np.array([place.get(name, -1) for name in ["", *names]]), len(voters))
-        numbers_of_all = np.arange(1, n_items + 1)
         labels, groups = (fact.of_items(n_items) for fact in self._facts.values())
         if groups is not None and not groups.all():
             item = self._items.labels[int(groups.argmin())]
@@ -123,7 +120,7 @@ class LongVotes:
             None if labels is None else Numbered.of(self._vocabulary, labels[:, None]),
             voters,
             None if groups is None else self._groups.texts(groups),
-            self._items.texts(numbers_of_all),
+            self._items.texts(np.arange(1, n_items + 1)),
             tuple(notes),
         )
 
@@ -136,27 +133,30 @@ class LongVotes:
             columns = place_of_judge[judges]
             wanted = slice(None) if (place_of_judge[1:] >= 0).all() else columns >= 0
             cells = (items[wanted].astype(np.int64) - 1) * n_voters + columns[wanted]
-            before = flat[cells]
-            flat[cells] = votes[wanted]
-            wrong = ((before != 0) & (before != votes[wanted])) | (flat[cells] != votes[wanted])
-            if wrong.any():
-                first = int(np.flatnonzero(wrong)[0])
-                self._refuse_second_vote(items[wanted][first], judges[wanted][first])
+            wrong = put(flat, cells, votes[wanted])
+            if wrong is not None:
+                item, judge = int(items[wanted][wrong]), int(judges[wanted][wrong])
+                raise ValueError(
+                    f"the judge {self._judges.labels[judge - 1]!r} has two different votes on the item "
+                    f"{self._items.labels[item - 1]!r}. Leave out one of them; if judges were asked several "
+                    "times, name each round in the column of judges."
+                )
         return table
 
-    def _refuse_second_vote(self, item: int, judge: int) -> None:
-        raise ValueError(
-            f"the judge {self._judges.labels[judge - 1]!r} has two different votes on the item "
-            f"{self._items.labels[item - 1]!r}. Leave out one of them; if judges were asked several times, "
-            "name each round in the column of judges."
-        )
+
+def put(table: AnyArray, cells: AnyArray, numbers: AnyArray) -> int | None:
+    """Write numbers into cells that hold the same or nothing, 0; return the first that meets another one."""
+    before = table[cells]
+    table[cells] = numbers
+    wrong = ((before != 0) & (before != numbers)) | (table[cells] != numbers)
+    return int(wrong.argmax()) if wrong.any() else None
 
 
 class OneAnItem:
     """Something that an item has one of, however many lines say it."""
 
-    def __init__(self, what: str, vocabulary: Vocabulary, items: Vocabulary) -> None:
-        self._what, self._vocabulary, self._items = what, vocabulary, items
+    def __init__(self, what: str, items: Vocabulary) -> None:
+        self._what, self._items = what, items
         self._known: IntArray | None = None
 
     def add(self, items: IntArray, numbers: IntArray) -> None:
@@ -165,12 +165,9 @@ class OneAnItem:
         if len(known) <= len(self._items.labels):
             known = np.append(known, np.zeros(len(self._items.labels) + 1, dtype=np.int64))  # doubles
         said = numbers > 0
-        items, numbers = items[said], numbers[said]
-        before = known[items]
-        known[items] = numbers
-        wrong = ((before != 0) & (before != numbers)) | (known[items] != numbers)
-        if wrong.any():
-            item = int(items[int(wrong.argmax())])
+        wrong = put(known, items[said], numbers[said])
+        if wrong is not None:
+            item = int(items[said][wrong])
             raise ValueError(f"the item {self._items.labels[item - 1]!r} has two different {self._what}s.")
         self._known = known
 
@@ -185,3 +182,38 @@ def _refuse_twice(places: dict[str, int], names: Sequence[str]) -> None:
     for role, place in places.items():
         if role != "group" and roles[place] != role:
             raise ValueError(f"the column {names[place]!r} is named as {role} and as {roles[place]}.")
+
+
+def read_gold(
+    table: Table | Arrays | Records, layout: Layout, vocabulary: Vocabulary, source: str
+) -> dict[str, int]:
+    """The number of each item's true label in the vocabulary.
+
+    The column of the items is called as among the votes, or is the first; that of the labels is named by the
+    layout, or is the only other one.
+    """
+    if isinstance(table, Arrays):
+        raise ValueError(f"{source}: true labels by item are read from a table, not from arrays.")
+    names = [name.strip() for name in table.names]
+    item = str(layout.item) if str(layout.item) in names else names[0]
+    others = [name for name in names if name != item]
+    if layout.label is None and len(others) != 1:
+        raise ValueError(
+            f"{source}: say with label= which column holds the true label. Its columns are {listed(names)}."
+        )
+    label = str(layout.label) if layout.label is not None else others[0]
+    if isinstance(table, Records):
+        table, names = table.columns([item, label]), [item, label]
+    places = [find_column(names, item, source), find_column(names, label, source)]
+    items = names_of("items")
+    labels = OneAnItem("true label", items)
+    for block in table.blocks(sorted(set(places))):
+        vocabulary.where = f"column {label!r} of {source}"
+        labels.add(
+            numbers_of(block.column(places[0]), items), numbers_of(block.column(places[1]), vocabulary)
+        )
+    numbers = labels.of_items(len(items.labels))
+    if numbers is None:
+        return {}
+    named = zip(items.labels, numbers.tolist(), strict=True)
+    return {str(name): number for name, number in named if number}

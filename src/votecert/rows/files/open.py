@@ -21,7 +21,7 @@ from votecert.rows.files.delimited import read_delimited
 from votecert.rows.files.json_lines import Records, read_json, records_of
 from votecert.rows.files.parquet import read_parquet
 from votecert.rows.files.table import Arrays, Block, NoRowsError, Progress, Source, Table
-from votecert.rows.tables import column_names
+from votecert.rows.tables import column_names, entries_of
 
 Opened = Table | Arrays | Records
 
@@ -226,11 +226,3 @@ def _in_memory(source: Any) -> Opened:
             yield Block({place: entries_of(part[columns[place]]) for place in used})
 
     return Table(names, blocks)
-
-
-def entries_of(column: Any) -> Sequence[Any]:
-    """The entries of a column as Python objects."""
-    for method in ("to_pylist", "to_list", "tolist"):  # pyarrow; pandas and polars; NumPy
-        if hasattr(column, method):
-            return cast(Sequence[Any], getattr(column, method)())
-    return list(column)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from votecert._types import AnyArray, Codes, Label
+from votecert._types import AnyArray, Label
 from votecert.rows.ballots import Ballots
 from votecert.rows.checks import checked, warn_of
 from votecert.rows.files.columns import ColumnChoice, Layout
@@ -160,14 +160,6 @@ def read_table(
     return VoteTable(ballots, rows.voters, name, items[0], groups, others, items[1])
 
 
-class NewVotes(NamedTuple):
-    """Votes alone: (rows, voters) places in the classes, their number where one is missing; and the items."""
-
-    codes: Codes
-    items: AnyArray | None
-    notes: tuple[str, ...] = ()
-
-
 def read_new_votes(
     source: Any,
     classes: Sequence[Label],
@@ -176,8 +168,8 @@ def read_new_votes(
     abstain: Iterable[Label] = (),
     header: bool = True,
     progress: Progress | None = None,
-) -> NewVotes:
-    """Read votes alone.
+) -> Rows:
+    """Read votes alone: places in the classes, their number where one is missing; and the items.
 
     Parameters
     ----------
@@ -193,13 +185,13 @@ def read_new_votes(
     --------
     >>> import io
     >>> text = b"id,bob,ann\\n1,no,yes\\n2,yes,\\n"
-    >>> read_new_votes(io.BytesIO(text), ["no", "yes"], Layout(voters=("ann", "bob"))).codes.tolist()
+    >>> read_new_votes(io.BytesIO(text), ["no", "yes"], Layout(voters=("ann", "bob"))).votes.tolist()
     [[1, 0], [2, 1]]
     """
     reader = Reader(replace(layout, needs_label=False), tuple(abstain), classes, header, progress)
     with reader.opened(source) as (rows, _):
         codes = encode_votes(rows.votes, np.asarray(reader.declared(rows.votes)))
-    return NewVotes(codes, rows.items, rows.notes)
+    return rows._replace(votes=codes)
 
 
 def _labelled(rows: Rows, notes: list[str]) -> tuple[AnyArray, list[str]]:

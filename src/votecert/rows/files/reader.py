@@ -13,12 +13,11 @@ import numpy as np
 from votecert._types import AnyArray, Label
 from votecert.rows.files.arrays import pick_arrays
 from votecert.rows.files.columns import Columns, Layout, listed, pick_columns
-from votecert.rows.files.gold import read_gold
 from votecert.rows.files.json_lines import Records, as_long
-from votecert.rows.files.long import LongVotes
-from votecert.rows.files.open import Opened, entries_of, naming, open_table, stem
+from votecert.rows.files.long import LongVotes, read_gold
+from votecert.rows.files.open import Opened, naming, open_table, stem
 from votecert.rows.files.table import Arrays, NumberedRows, Progress, Rows, Table
-from votecert.rows.tables import refuse_other_index
+from votecert.rows.tables import entries_of, refuse_other_index
 from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary, kind_of, typed_texts
 
 
