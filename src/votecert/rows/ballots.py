@@ -88,17 +88,10 @@ class Ballots(PatternVotes):
         if not (compress == "auto" or isinstance(compress, bool)):
             raise ValueError(f"compress must be 'auto', True or False, not {compress!r}.")
         encoded = encode(votes, y, classes, can_abstain=can_abstain)
-        return cls.from_codes(encoded, classes is not None, can_abstain, compress=compress)
+        return cls.from_codes(encoded, compress)
 
     @classmethod
-    def from_codes(
-        cls,
-        encoded: Encoded,
-        classes_declared: bool,
-        can_abstain: bool | None,
-        *,
-        compress: Literal["auto"] | bool = "auto",
-    ) -> Ballots:
+    def from_codes(cls, encoded: Encoded, compress: Literal["auto"] | bool = "auto") -> Ballots:
         """Compress votes that are encoded; see :meth:`from_votes`."""
         codes, labels = np.ascontiguousarray(encoded.codes), encoded.labels
         n_values = len(encoded.classes) + encoded.any_missing
@@ -113,10 +106,10 @@ class Ballots(PatternVotes):
             labels,
             counts,
             encoded.classes,
-            classes_declared,
-            encoded.any_missing if can_abstain is None else can_abstain,
+            encoded.classes_declared,
+            encoded.any_missing if encoded.can_abstain is None else encoded.can_abstain,
             pattern_of_row,
-            abstention_declared=can_abstain is not None,
+            abstention_declared=encoded.can_abstain is not None,
         )
 
     def subset(self, rows: npt.ArrayLike) -> Ballots:

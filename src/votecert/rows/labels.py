@@ -27,12 +27,17 @@ _FEW = 8  # up to so many values, comparing with each in turn beats any lookup
 
 @dataclass(frozen=True)
 class Encoded:
-    """Votes and true labels as class indices; a missing vote has the code ``len(classes)``."""
+    """Votes and true labels as class indices; a missing vote has the code ``len(classes)``.
+
+    ``can_abstain`` is what was declared, if anything.
+    """
 
     codes: Codes
     labels: Indices
     classes: AnyArray
     any_missing: bool
+    classes_declared: bool
+    can_abstain: bool | None
 
 
 def encode(
@@ -78,7 +83,7 @@ def encode(
             f"Voter {voter} has no vote in row {row} (counted from 0) although can_abstain=False: "
             "fill in the missing votes, or allow abstentions."
         )
-    return Encoded(codes, labels, order, any_missing)
+    return Encoded(codes, labels, order, any_missing, classes is not None, can_abstain)
 
 
 def encode_votes(votes: Any, classes: AnyArray) -> Codes:

@@ -83,7 +83,7 @@ class Scores:
                 f"The scores are for {values.shape[2]} classes but there are {len(encoded.classes)} labels: "
                 "pass classes= with one label for each place of the last axis."
             )
-        return cls(values, encoded.labels, encoded.classes, classes is not None)
+        return cls(values, encoded.labels, encoded.classes, encoded.classes_declared)
 
     def __repr__(self) -> str:
         return f"Scores({self.n_rows} rows, {self.n_voters} voters, {self.n_classes} classes)"

@@ -14,7 +14,6 @@ from itertools import chain
 
 import numpy as np
 
-from votecert._types import Indices
 from votecert.rows.cells import PADDING, Cells
 from votecert.rows.files.columns import refuse_width
 from votecert.rows.files.table import Block, Source, Table
@@ -55,8 +54,8 @@ def read_delimited(source: Source, delimiter: str | None = None) -> Table:
     if not source.header:
         names = [f"column {position}" for position in range(len(names))]
         rest = text.encode() + b"\n" + rest
-    reader = _Cells(source.name, mark, len(names))
-    return Table(names, lambda used: reader.read(chain([(rest, share)], blocks)), typed=False)
+    lines = chain([(rest, share)], blocks)
+    return Table(names, lambda used: _Cells(source.name, mark, len(names), used).read(lines), typed=False)
 
 
 def guess_delimiter(header: str) -> str:
@@ -102,8 +101,8 @@ def _decoded(text: bytes, name: str) -> str:
 class _Cells:
     """Cuts lines into cells, and refuses rows of another width."""
 
-    def __init__(self, name: str, delimiter: str, width: int) -> None:
-        self._name, self._delimiter, self._width = name, delimiter, width
+    def __init__(self, name: str, delimiter: str, width: int, used: Sequence[int]) -> None:
+        self._name, self._delimiter, self._width, self._used = name, delimiter, width, used
         self._n_rows = 0
 
     def read(self, blocks: _Blocks) -> Iterator[Block]:
@@ -131,8 +130,14 @@ class _Cells:
             cells = np.where(lengths == 1, characters[ends - 1], 0)
             return Block(cells.reshape(-1, self._width), share)
         if n_lines >= _MANY_LINES:
-            return Block(_ManyCells(block, ends.reshape(-1, self._width), lengths), share)
-        return Block(_Columns(block[:-1].replace(b"\n", mark).split(mark), self._width), share)
+            starts, lengths = (cells.reshape(-1, self._width).T for cells in (ends - lengths, lengths))
+            text = block + PADDING
+            return Block({place: Cells(text, starts[place], lengths[place]) for place in self._used}, share)
+        return self._columns(block[:-1].replace(b"\n", mark).split(mark), share)
+
+    def _columns(self, entries: Sequence[bytes | str], share: float | None) -> Block:
+        """Cells that come one row after the other, by columns."""
+        return Block({place: entries[place :: self._width] for place in self._used}, share)
 
     def _quoted(self, blocks: _Blocks) -> Iterator[Block]:
         """The rest of the file by Python's csv reader, which knows quotes and line breaks in cells."""
@@ -161,10 +166,10 @@ class _Cells:
                     self._n_rows += 1
                     pending += record
                 if len(pending) >= _CELLS_AT_ONCE:
-                    yield Block(_Columns(pending, self._width), share)
+                    yield self._columns(pending, share)
                     pending = []
             if pending:
-                yield Block(_Columns(pending, self._width), share)
+                yield self._columns(pending, share)
         except csv.Error as error:
             row = self._n_rows + 1
             raise ValueError(f"{self._name}: bad quoting in row {row} or later ({error}).") from None
@@ -177,24 +182,3 @@ class _Cells:
                 f"{self._name}: row {self._n_rows + number + 1} (the header not counted) has {n_cells} cells "
                 f"but there are {self._width} columns. Correct the row."
             )
-
-
-class _ManyCells:
-    """Cells as places in the text, by columns."""
-
-    def __init__(self, block: bytes, ends: Indices, lengths: Indices) -> None:
-        self._text, self._ends, self._lengths = block + PADDING, ends, lengths.reshape(ends.shape)
-
-    def __getitem__(self, position: int) -> Cells:
-        lengths = self._lengths[:, position]
-        return Cells(self._text, self._ends[:, position] - lengths, lengths)
-
-
-class _Columns:
-    """Cells, one row after the other, by columns; each is made when it is asked for: it is fast in cache."""
-
-    def __init__(self, entries: Sequence[bytes | str], width: int) -> None:
-        self._entries, self._width = entries, width
-
-    def __getitem__(self, position: int) -> Sequence[bytes | str]:
-        return self._entries[position :: self._width]

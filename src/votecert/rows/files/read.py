@@ -14,7 +14,7 @@ from votecert.rows.checks import checked, warn_of
 from votecert.rows.files.columns import ColumnChoice, Layout
 from votecert.rows.files.reader import Reader
 from votecert.rows.files.table import NoRowsError, Progress, Rows
-from votecert.rows.labels import Encoded, encode, encode_votes
+from votecert.rows.labels import encode, encode_votes
 from votecert.rows.vote_table import VoteTable
 
 
@@ -149,8 +149,9 @@ def read_table(
         if not labelled.all():
             present = codes[labelled]
             any_missing = bool((present == len(encoded.classes)).any())
-            encoded = Encoded(present, encoded.labels[labelled], encoded.classes, any_missing)
-        ballots = Ballots.from_codes(encoded, classes is not None, can_abstain)
+            labels = encoded.labels[labelled]
+            encoded = replace(encoded, codes=present, labels=labels, any_missing=any_missing)
+        ballots = Ballots.from_codes(encoded)
         if validate:
             ballots = checked(ballots, rows.voters, notes)
     parts = [labelled, ~labelled]

@@ -75,7 +75,7 @@ class Block(NamedTuple):
 
     Attributes
     ----------
-    cells : array, or what gives columns for positions, such as a dictionary
+    cells : array, or dictionary of columns by position
         One-character cells as an array of their bytes, rows x columns, 0 where a cell is empty; or columns,
         each a sequence of its entries or a Factor.
     share_read : float or None
