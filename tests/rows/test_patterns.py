@@ -78,7 +78,7 @@ def test_rows_that_differ_in_one_vote_or_in_the_label_are_different(position):
 
 
 def test_rows_that_share_a_key_are_told_apart(monkeypatch):
-    monkeypatch.setattr(patterns, "_mixed", lambda words: words[:, 0] % np.uint64(2))
+    monkeypatch.setattr(patterns, "sort_keys", lambda words: words[:, 0] % np.uint64(2))
     codes, labels, _ = random_rows(2, 500, 70, 2, 2000)
     assert_unique(codes, labels, 2)
 

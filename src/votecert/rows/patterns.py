@@ -131,12 +131,12 @@ def unpack_rows(words: Words, n_voters: int, n_bits: int, dtype: np.dtype[Any]) 
 
 
 def sort_keys(words: Words) -> Words:
-    """One number for each packed row, by which :func:`unique_words` puts patterns in order."""
-    return words[:, 0] if words.shape[1] == 1 else _mixed(words)
+    """One number for each packed row, by which :func:`unique_words` puts patterns in order.
 
-
-def _mixed(words: Words) -> Words:
-    """One well-mixed number a row; equal rows have equal numbers, different rows almost never do."""
+    It is the word of the row or, of several words, a mixture: different rows almost never have the same.
+    """
+    if words.shape[1] == 1:
+        return words[:, 0]
     key = np.zeros(len(words), dtype=np.uint64)
     for word in words.T:
         key ^= word

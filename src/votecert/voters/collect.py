@@ -110,7 +110,11 @@ def votes_of(panel: Panel, X: Any, **asking: Any) -> Labels:
 
 
 def _votes_in_block(ensemble: Any, X: Any, **asking: Any) -> Labels:
-    return votes_of(panel_of(ensemble), X, **asking)
+    """The votes on one block, which may be empty."""
+    panel = panel_of(ensemble)
+    if n_rows_of(X) == 0:
+        return np.empty((0, panel.n_voters), panel.classes.dtype)
+    return votes_of(panel, X, **asking)
 
 
 def collect_scores(

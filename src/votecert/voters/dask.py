@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.rows.blocks.dask import current_client, in_rows, is_array
-from votecert.rows.tables import n_rows_of
 from votecert.voters.panels import Panel
 
 Ask = Callable[[Any, Any], npt.NDArray[Any]]
@@ -25,7 +24,7 @@ def collect_dask_votes(ensemble: Any, X: Any, panel: Panel, ask: Ask) -> npt.NDA
     panel : Panel
         The members of the ensemble.
     ask : callable
-        Gets the ensemble and a block of rows in memory, gives their votes.
+        Gets the ensemble and a block of rows in memory, which may have none, gives their votes.
 
     Returns
     -------
@@ -43,22 +42,13 @@ def collect_dask_votes(ensemble: Any, X: Any, panel: Panel, ask: Ask) -> npt.NDA
         blocks = X.to_delayed()
         sizes = (np.nan,) * len(blocks)
     everywhere = _sent_once(ensemble)
-    on_block = dask.delayed(votes_on_block, pure=False)
+    on_block = dask.delayed(ask, pure=False)
     votes = [
-        da.from_delayed(
-            on_block(ask, everywhere, block, panel.n_voters, panel.classes.dtype),
-            shape=(size, panel.n_voters),
-            dtype=panel.classes.dtype,
-        )
+        da.from_delayed(on_block(everywhere, block), (size, panel.n_voters), panel.classes.dtype)
         for block, size in zip(blocks, sizes, strict=True)
     ]
     joined: npt.NDArray[Any] = da.concatenate(votes, allow_unknown_chunksizes=True)
     return joined
-
-
-def votes_on_block(ask: Ask, ensemble: Any, X: Any, n_voters: int, dtype: Any) -> npt.NDArray[Any]:
-    """The votes on one block, which may be empty."""
-    return np.empty((0, n_voters), dtype) if n_rows_of(X) == 0 else ask(ensemble, X)
 
 
 def _sent_once(ensemble: Any) -> Any:

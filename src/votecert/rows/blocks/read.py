@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.blocks.counting import Declaration
+from votecert.rows.blocks.counting import Declaration, pack_block
 from votecert.rows.blocks.dask import current_client, is_dask, tally_dask
 from votecert.rows.blocks.spill_folder import SpillFolder
-from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, tally_block
+from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies, tally_packed
 from votecert.rows.files.arrays import load_npy
 from votecert.rows.files.columns import Layout
 from votecert.rows.files.json_lines import Records
@@ -148,7 +148,7 @@ def _tallies(blocks: Blocks, declared: Declaration, progress: Progress | None) -
     for number, block in enumerate(blocks):
         if not isinstance(block, tuple) or len(block) != 2:
             raise TypeError(f"Block {number} must be a pair (votes, y), not a {type(block).__name__}.")
-        yield tally_block(*block, number, start, declared)
+        yield tally_packed(pack_block(*block, number, declared), start, declared)
         start += n_rows_of(block[0])
         if progress is not None:
             progress(start)

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from votecert.rows.ballots import Ballots
-from votecert.rows.blocks.counting import (
-    Declaration,
-    PackedBlock,
-    PatternCounts,
-    count_patterns,
-    join_counts,
-    pack_block,
-)
+from votecert.rows.blocks.counting import Declaration, PackedBlock, PatternCounts, count_patterns, join_counts
 from votecert.rows.blocks.spill import Run, Slices, SpilledBallots, ballots_of, merge_runs, write_run
 from votecert.rows.blocks.spill_folder import SpillFolder
 from votecert.rows.labels import refuse_fewer
@@ -54,11 +47,6 @@ class Tally(NamedTuple):
     def n_rows(self) -> int:
         """Number of rows."""
         return sum(part.n_rows for part in self.counts) + sum(run.n_rows for run in self.runs)
-
-
-def tally_block(votes: Any, y: Any, number: int, start: int, declared: Declaration) -> Tally:
-    """The patterns of one block; its errors name it."""
-    return tally_packed(pack_block(votes, y, number, declared), start, declared)
 
 
 def tally_packed(block: PackedBlock | None, start: int, declared: Declaration) -> Tally:
