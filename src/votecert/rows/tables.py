@@ -117,7 +117,8 @@ def entries_of(column: Any) -> list[Any]:
     """The entries of a column as Python objects; None where one is masked."""
     for method in ("to_pylist", "to_list", "tolist"):  # pyarrow; pandas and polars; NumPy
         if hasattr(column, method):
-            return list(getattr(column, method)())
+            found: list[Any] = getattr(column, method)()
+            return found
     return list(column)
 
 

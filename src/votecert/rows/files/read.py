@@ -105,7 +105,7 @@ def read_votes(
     layout = Layout(label if is_column else None, group, item, judge, vote, votes, tuple(_several(ignore)))
     found = read_table(
         source,
-        layout if is_column and gold is None else replace(layout, needs_label=False),
+        layout,
         y=None if is_column else label,
         gold=gold,
         abstain=_several(abstain),
@@ -133,7 +133,7 @@ def read_table(
     progress: Progress | None = None,
 ) -> VoteTable:
     """The same as :func:`read_votes`, without warnings."""
-    if gold is not None:
+    if y is not None or gold is not None:
         layout = replace(layout, needs_label=False)
     reader = Reader(layout, tuple(abstain), classes, header, progress)
     with reader.opened(source) as (rows, name):

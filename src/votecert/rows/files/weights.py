@@ -127,7 +127,9 @@ def _from_json(content: Any) -> tuple[list[str] | None, list[Any]]:
 
 def _from_csv(text: str) -> tuple[list[str] | None, list[str]]:
     rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-    if rows and not _is_number(rows[0][-1]):
+    try:
+        float(rows[0][-1] if rows else "0")
+    except ValueError:
         rows = rows[1:]  # a header
     widths = {len(row) for row in rows}
     if widths == {1}:
@@ -135,11 +137,3 @@ def _from_csv(text: str) -> tuple[list[str] | None, list[str]]:
     if widths == {2}:
         return [row[0].strip() for row in rows], [row[1] for row in rows]
     raise ValueError("its lines must be 'weight' or 'voter,weight'")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
