@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from votecert.bounds.base import MARGIN_SLACK, Floats, Indices
+from votecert.bounds.base import MARGIN_SLACK, Bound, Floats, Indices, Terms
 from votecert.rows.ballots import Ballots
 
 FEW_VOTERS = 8
@@ -99,6 +99,11 @@ def smooth_win(weights: Floats, n_outputs: int) -> tuple[float, Floats]:
     return float(weights[heaviest]), slopes
 
 
+def learned_win(weights: Floats, n_outputs: int) -> tuple[float, Floats]:
+    """Return the weight and the slopes that learning follows: :func:`closest_win` for few voters only."""
+    return (closest_win if len(weights) <= FEW_VOTERS else smooth_win)(weights, n_outputs)
+
+
 def smallest_winning_weight(weights: ArrayLike, n_outputs: int) -> float:
     """Return the weight of :func:`closest_win`, rounded down.
 
@@ -126,16 +131,38 @@ def most_right_weight(weights: ArrayLike, complements: Sequence[Sequence[int]]) 
     return min(1.0, float(1 - lost) + MARGIN_SLACK)
 
 
-def complements_problem(ballots: Ballots, complements: Sequence[Sequence[int]]) -> str | None:
-    """Say which declared pair of complementary voters is none on these rows, or None."""
-    if any(not 0 <= voter < ballots.n_voters for pair in complements for voter in pair):
-        return f"complements must be pairs of places from 0 to {ballots.n_voters - 1}."
-    errors, both_wrong = ballots.voter_errors(), ballots.tandem_counts() if complements else None
-    for i, j in complements:
-        assert both_wrong is not None
-        if both_right := int(ballots.n_rows - errors[i] - errors[j] + both_wrong[i, j]):
-            return f"Voters {i} and {j} are declared complements, but both are right on {both_right} rows."
-    return None
+class TakesComplements(Bound):
+    """A bound with the option ``complements``: pairs of voters of which at most one is right on any row."""
+
+    complements: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "complements", tuple((int(i), int(j)) for i, j in self.complements))
+
+    def _are_voters(self, n_voters: int) -> bool:
+        return all(0 <= voter < n_voters for pair in self.complements for voter in pair)
+
+    def problem_with(self, ballots: Ballots) -> str | None:
+        problem = super().problem_with(ballots)
+        if problem or not self.complements:
+            return problem
+        if not self._are_voters(ballots.n_voters):
+            return f"complements must be pairs of places from 0 to {ballots.n_voters - 1}."
+        errors, both_wrong = ballots.voter_errors(), ballots.tandem_counts()
+        for i, j in self.complements:
+            if both_right := int(ballots.n_rows - errors[i] - errors[j] + both_wrong[i, j]):
+                return (
+                    f"Voters {i} and {j} are declared complements, but both are right on {both_right} rows."
+                )
+        return None
+
+    def check_choice(self, terms: Terms) -> None:
+        super().check_choice(terms)
+        if not self._are_voters(terms.n_voters):
+            raise ValueError("The complements are not voters.")
+
+    def assumptions(self) -> list[str]:
+        return [COMPLEMENTS] if self.complements else []
 
 
 COMPLEMENTS = "Of the two voters of each declared pair of complements at most one is right, whatever the row."

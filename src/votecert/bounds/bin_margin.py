@@ -28,7 +28,7 @@ from math import ceil, log, sqrt
 import numpy as np
 
 import votecert.numerics as nx
-from votecert.bounds._subset_sums import FEW_VOTERS, closest_win, smallest_winning_weight, smooth_win
+from votecert.bounds._subset_sums import learned_win, smallest_winning_weight
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, merged
 from votecert.bounds.dirichlet.search import sketch
@@ -152,8 +152,7 @@ class BinMargin(Bound):
         kl, d_kl = categorical_divergence_gradient(weights, prior)
         complexity = (T * kl + log(len(self.grid) / delta)) / m
         sampled, d_sampled, d_complexity = sampled_risk_gradient(self.inequality, loss, complexity, m)
-        few = len(weights) <= FEW_VOTERS
-        least, d_least = (closest_win if few else smooth_win)(weights, 2)
+        least, d_least = learned_win(weights, 2)
         shared = float(nx.binomial_tail(T, k0, least))
         gradient = d_sampled * d_loss + d_complexity * T / m * d_kl
         gradient -= sampled / shared * float(nx.binomial_tail_slope(T, k0, least)) * d_least

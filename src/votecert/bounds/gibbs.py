@@ -124,11 +124,7 @@ class FirstOrder(JudgesVoters, CategoricalKl):
     id = "fo"
     title = "First order"
     references = ("langford2003", "maurer2004")
-    factor = 2
-
-    @property
-    def draws(self) -> int:
-        return 1
+    draws, factor = 1, 2
 
     def rows_behind(self, ballots: Ballots) -> int:
         return self.voters(ballots).voter_rows
@@ -157,11 +153,7 @@ class SecondOrder(JudgesVoters, CategoricalKl):
     id = "so"
     title = "Second order (tandem)"
     references = ("masegosa2020",)
-    factor = 4
-
-    @property
-    def draws(self) -> int:
-        return 2
+    draws, factor = 2, 4
 
     def rows_behind(self, ballots: Ballots) -> int:
         return self.voters(ballots).pair_rows

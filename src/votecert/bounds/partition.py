@@ -28,27 +28,23 @@ import numpy as np
 
 import votecert.numerics as nx
 from votecert.bounds._subset_sums import (
-    COMPLEMENTS,
+    TakesComplements,
     closest_win,
-    complements_problem,
     most_right_weight,
     smallest_winning_weight,
 )
-from votecert.bounds.base import Bound, Choice, Floats, Objective, Statistics, Terms, Value
+from votecert.bounds.base import Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, mean_loss_upper, wrong_weight_slopes
 from votecert.bounds.dirichlet.search import CONCENTRATION, best_concentration, central_losses, sketch
 from votecert.bounds.kinds import SAMPLED, OneOf
-from votecert.bounds.pac_bayes import (
-    categorical_divergence_gradient,
-    dirichlet_divergence_gradient,
-)
+from votecert.bounds.pac_bayes import categorical_divergence_gradient, dirichlet_divergence_gradient
 from votecert.bounds.tallies import Tallies
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
 
 
 @dataclass(frozen=True)
-class Partition(Bound):
+class Partition(TakesComplements):
     """Partition bound: the risk of a sampled vote, divided by its chance to share an error.
 
     Parameters
@@ -95,13 +91,7 @@ class Partition(Bound):
     def __post_init__(self) -> None:
         if self.family not in ("best", "categorical", "dirichlet"):
             raise ValueError("family is 'best', 'categorical' or 'dirichlet'.")
-        object.__setattr__(self, "complements", tuple((int(i), int(j)) for i, j in self.complements))
-
-    def problem_with(self, ballots: Ballots) -> str | None:
-        return super().problem_with(ballots) or complements_problem(ballots, self.complements)
-
-    def assumptions(self) -> list[str]:
-        return [COMPLEMENTS] if self.complements else []
+        super().__post_init__()
 
     def share(self, delta: float) -> float:
         """What one posterior may spend."""
@@ -148,8 +138,6 @@ class Partition(Bound):
             raise ValueError(f"The posterior {family!r} is not the one this bound is for.")
         if ("concentration" in terms.choice) != (family == "dirichlet"):
             raise ValueError("The Dirichlet posterior, and no other, has a concentration.")
-        if any(not 0 <= voter < terms.n_voters for pair in self.complements for voter in pair):
-            raise ValueError("The complements are not voters.")
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         kl, chance = self._divergence_and_chance(ar, terms)

@@ -50,17 +50,13 @@ import numpy as np
 
 import votecert.numerics as nx
 from votecert.bounds._subset_sums import (
-    COMPLEMENTS,
-    FEW_VOTERS,
-    closest_win,
-    complements_problem,
+    TakesComplements,
+    learned_win,
     most_right_weight,
     smallest_winning_weight,
-    smooth_win,
 )
 from votecert.bounds.base import (
     MARGIN_SLACK,
-    Bound,
     Choice,
     Evaluation,
     Floats,
@@ -88,7 +84,7 @@ PRIOR_SHARES = tuple({1.0: 0.5, 4.0**6: 0.1}.get(scale, 0.4 / 7) for scale in PR
 
 
 @dataclass(frozen=True)
-class Dirichlet(Bound):
+class Dirichlet(TakesComplements):
     """Dirichlet certificate: margin loss of a sampled vote, divided by its chance to share an error.
 
     Parameters
@@ -153,7 +149,7 @@ class Dirichlet(Bound):
     def __post_init__(self) -> None:
         for name in ("margins", "prior_scales", "prior_shares"):
             object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
-        object.__setattr__(self, "complements", tuple((int(i), int(j)) for i, j in self.complements))
+        super().__post_init__()
         if not self.margins or not all(0 <= margin < 0.5 for margin in self.margins):
             raise ValueError("margins must be one or more numbers in [0, 1/2).")
         if len(self.prior_scales) != len(self.prior_shares) or not all(b > 0 for b in self.prior_scales):
@@ -171,10 +167,7 @@ class Dirichlet(Bound):
     def problem_with(self, ballots: Ballots) -> str | None:
         if self.complements and ballots.n_outputs != 2:
             return "complements are of use for two classes without abstentions only: leave them out."
-        return super().problem_with(ballots) or complements_problem(ballots, self.complements)
-
-    def assumptions(self) -> list[str]:
-        return [COMPLEMENTS] if self.complements else []
+        return super().problem_with(ballots)
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         landscape = self._landscapes(ballots, weights, delta, prior)
@@ -244,8 +237,6 @@ class Dirichlet(Bound):
         super().check_choice(terms)
         if terms.choice["margin"] not in self.margins or terms.choice["prior_scale"] not in self.prior_scales:
             raise ValueError("The margin or the scale of the prior is not in the grid.")
-        if any(not 0 <= voter < terms.n_voters for pair in self.complements for voter in pair):
-            raise ValueError("The complements are not voters.")
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         K, margin = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
@@ -331,8 +322,7 @@ class Dirichlet(Bound):
         self, weights: Floats, n_outputs: int, K: float, margin: float
     ) -> tuple[float, Floats, float]:
         """p, not rounded, and its slopes in the weights and in log K."""
-        few = len(weights) <= FEW_VOTERS
-        top, d_top = (closest_win if few else smooth_win)(weights, n_outputs)
+        top, d_top = learned_win(weights, n_outputs)
         if self.loss != "ratio" and top <= 0.5:
             top, d_top = 0.5, np.zeros_like(d_top)
         other = min(top, 1 - top)

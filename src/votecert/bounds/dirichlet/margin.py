@@ -32,7 +32,13 @@ import numpy as np
 import votecert.numerics as nx
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import sampled_margin_loss, sampled_objective
-from votecert.bounds.dirichlet.search import CONCENTRATION, CONCENTRATIONS, Summary, best_concentration, zoom
+from votecert.bounds.dirichlet.search import (
+    CONCENTRATION,
+    CONCENTRATIONS,
+    best_concentration,
+    sampled_losses,
+    zoom,
+)
 from votecert.bounds.kinds import SAMPLED, Real, RowShare
 from votecert.bounds.margins import OverMargins, margin_errors
 from votecert.bounds.pac_bayes import seeger_constant
@@ -70,10 +76,10 @@ class FactorTwo(Bound):
     statistics = {"empirical": SAMPLED}
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        summary = Summary.of(ballots, weights)
+        losses = sampled_losses(ballots, weights)
 
         def values(K: Floats) -> Floats:
-            choice, statistics = {"concentration": K}, {"empirical": summary.sampled_loss(K, 0.0)}
+            choice, statistics = {"concentration": K}, {"empirical": losses(K, 0.0)}
             return self.scan(ballots, weights, delta, prior, choice=choice, statistics=statistics)
 
         return {"concentration": best_concentration(values)}
@@ -256,8 +262,8 @@ class DirichletStochastic(DirichletOverMargins):
         return n_outputs == 2
 
     def rough(self, ballots: Ballots, weights: Floats) -> Rough:
-        summary, margins = Summary.of(ballots, weights), np.array(self.margins)
-        return lambda K, chosen: {"empirical": summary.sampled_loss(K, margins[chosen])}
+        losses, margins = sampled_losses(ballots, weights), np.array(self.margins)
+        return lambda K, chosen: {"empirical": losses(K, margins[chosen])}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         K, margin = choice["concentration"], choice["margin"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc, ndtr
@@ -217,33 +217,25 @@ def _vertex(values: Floats) -> float:
     return float((before - after) / (2 * bend)) if bend > 0 else 0.0
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The distribution of the correct weight v_y over the rows, in at most a few hundred points."""
+def sampled_losses(ballots: Ballots, weights: Floats) -> Callable[[Any, Any], Floats]:
+    """Mean of ``I_{1/2+g}(K v_y, K (1 - v_y))`` as a function of K and the margin, which are broadcast.
 
-    right: Floats
-    share: Floats
+    The rows are summarised by their different correct weights v_y, binned when there are many.
+    """
+    right = np.clip(ballots.correct_weight(weights), 0, 1)
+    values, index = np.unique(np.round(right, 12), return_inverse=True)
+    share = np.asarray(np.bincount(index, weights=ballots.counts) / ballots.n_rows, dtype=np.float64)
+    rows = RowVotes(values, np.empty((len(values), 0)), share)
+    if len(values) > MOST_BINS:
+        rows = _averaged(rows, np.minimum((values * MOST_BINS).astype(np.intp), MOST_BINS - 1))
 
-    @classmethod
-    def of(cls, ballots: Ballots, weights: Floats) -> Self:
-        """Summarise the rows; binned when there are many different correct weights."""
-        right = np.clip(ballots.correct_weight(weights), 0, 1)
-        values, index = np.unique(np.round(right, 12), return_inverse=True)
-        share = np.asarray(np.bincount(index, weights=ballots.counts) / ballots.n_rows, dtype=np.float64)
-        if len(values) <= MOST_BINS:
-            return cls(values, share)
-        bins = np.minimum((values * MOST_BINS).astype(np.int64), MOST_BINS - 1)
-        mass = np.asarray(np.bincount(bins, weights=share, minlength=MOST_BINS), dtype=np.float64)
-        centre = np.bincount(bins, weights=share * values, minlength=MOST_BINS)
-        used = mass > 0
-        return cls(centre[used] / mass[used], mass[used])
-
-    def sampled_loss(self, K: Any, margin: Any) -> Floats:
-        """Mean of ``I_{1/2+g}(K v_y, K (1 - v_y))``, broadcast over K and the margin."""
+    def mean(K: Any, margin: Any) -> Floats:
         K, margin = np.broadcast_arrays(K, margin)
-        a = K[..., None] * self.right
-        losses = nx.beta_cdf(0.5 + margin[..., None], a, K[..., None] * (1 - self.right)) @ self.share
+        a, b = K[..., None] * rows.right, K[..., None] * (1 - rows.right)
+        losses = nx.beta_cdf(0.5 + margin[..., None], a, b) @ rows.share
         return np.minimum(1.0, losses)  # the shares sum to one only up to rounding
+
+    return mean
 
 
 def best_concentration(values: Callable[[Floats], Floats]) -> float:
