@@ -164,8 +164,8 @@ MUTANTS = (
     # bounds: votes drawn from the weights
     Mutant(
         "bounds/gibbs.py",
-        "return 2\n",
-        "return 1\n",
+        "draws = 2\n",
+        "draws = 1\n",
         "`so` pays half of its divergence",
         formulas("so"),
     ),

@@ -124,7 +124,8 @@ class FirstOrder(JudgesVoters, CategoricalKl):
     id = "fo"
     title = "First order"
     references = ("langford2003", "maurer2004")
-    draws, factor = 1, 2
+    draws = 1
+    factor = 2
 
     def rows_behind(self, ballots: Ballots) -> int:
         return self.voters(ballots).voter_rows
@@ -153,7 +154,8 @@ class SecondOrder(JudgesVoters, CategoricalKl):
     id = "so"
     title = "Second order (tandem)"
     references = ("masegosa2020",)
-    draws, factor = 2, 4
+    draws = 2
+    factor = 4
 
     def rows_behind(self, ballots: Ballots) -> int:
         return self.voters(ballots).pair_rows

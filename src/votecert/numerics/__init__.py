@@ -12,4 +12,3 @@ from votecert.numerics.divergences import *
 from votecert.numerics.kl import *
 from votecert.numerics.maurer import *
 from votecert.numerics.mixture import *
-from votecert.numerics.sequential import *

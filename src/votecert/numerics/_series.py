@@ -6,6 +6,8 @@ paper, and what is left is a sum of terms that are all of the size of the answer
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln
@@ -64,12 +66,11 @@ def stirling_remainder(x: ArrayLike) -> Array:
     >>> float(stirling_remainder(1e6)) * 12e6
     0.99999999999...
     """
-    points = np.atleast_1d(floats(x))
-    values = _inverse_square_series(points, _REMAINDER) / np.maximum(points, _SERIES_FROM)
-    small = points < _SERIES_FROM
-    low = points[small]
-    values[small] = gammaln(low) - (low - 0.5) * np.log(low) + low - _HALF_LOG_TWO_PI
-    return values.reshape(np.shape(x))
+    return _joined(
+        x,
+        lambda large: _inverse_square_series(large, _REMAINDER) / large,
+        lambda low: gammaln(low) - (low - 0.5) * np.log(low) + low - _HALF_LOG_TWO_PI,
+    )
 
 
 def stirling_remainder_slope(x: ArrayLike) -> Array:
@@ -80,13 +81,11 @@ def stirling_remainder_slope(x: ArrayLike) -> Array:
     >>> float(stirling_remainder_slope(1e3)) * -12e6
     0.9999999...
     """
-    points = np.atleast_1d(floats(x))
-    large = np.maximum(points, _SERIES_FROM)
-    values = _inverse_square_series(points, _REMAINDER_SLOPE) / large / large
-    small = points < _SERIES_FROM
-    low = points[small]
-    values[small] = digamma(low) - np.log(low) + 0.5 / low
-    return values.reshape(np.shape(x))
+    return _joined(
+        x,
+        lambda large: _inverse_square_series(large, _REMAINDER_SLOPE) / large / large,
+        lambda low: digamma(low) - np.log(low) + 0.5 / low,
+    )
 
 
 def trigamma_excess(x: ArrayLike) -> Array:
@@ -97,22 +96,31 @@ def trigamma_excess(x: ArrayLike) -> Array:
     >>> float(trigamma_excess(1e6)) * 2e12
     1.0000003...
     """
+
+    def series(large: Array) -> Array:
+        return (0.5 + _inverse_square_series(large, _BERNOULLI) / large) / large / large
+
+    def recurrence(low: Array) -> Array:
+        # Far enough up the recurrence trigamma(x) = trigamma(x + 1) + 1/x^2 the series is good.
+        far = low + _SERIES_FROM
+        steps = np.square(1.0 / (low + np.arange(_SERIES_FROM)[:, None])).sum(axis=0)
+        return np.asarray(series(far) + 1.0 / far - 1.0 / low + steps)
+
+    return _joined(x, series, recurrence)
+
+
+def _joined(x: ArrayLike, series: Callable[[Array], Array], direct: Callable[[Array], Array]) -> Array:
+    """Take ``series`` where it converges and ``direct`` below."""
     points = np.atleast_1d(floats(x))
-    large = np.maximum(points, _SERIES_FROM)
-    series = 0.5 + _inverse_square_series(points, _BERNOULLI) / large
-    values = series / large / large
     small = points < _SERIES_FROM
-    # Far enough up the recurrence trigamma(x) = trigamma(x + 1) + 1/x^2 the series is good.
-    low = points[small]
-    far = low + _SERIES_FROM
-    values[small] = (0.5 + _inverse_square_series(far, _BERNOULLI) / far) / far / far + 1.0 / far - 1.0 / low
-    values[small] += np.square(1.0 / (low + np.arange(_SERIES_FROM)[:, None])).sum(axis=0)
+    values = series(np.maximum(points, _SERIES_FROM))
+    values[small] = direct(points[small])
     return values.reshape(np.shape(x))
 
 
 def _inverse_square_series(x: Array, coefficients: Array) -> Array:
-    """Sum ``coefficients[j] * x**(-2 j)`` at ``max(x, 12)``."""
-    y = 1.0 / np.square(np.maximum(x, _SERIES_FROM))
+    """Sum ``coefficients[j] * x**(-2 j)``."""
+    y = 1.0 / np.square(x)
     total = np.zeros_like(y)
     for coefficient in coefficients[::-1]:
         total = total * y + coefficient

@@ -164,22 +164,11 @@ def _far_end(at: Array, left: NDArray[np.bool_], a: Array, b: Array, mode: Array
     fall = _DROP + b * np.log1p(a / b) - a * np.log(a / K)
     c = _DROP / K
     sharper = np.minimum(a / K + c + np.sqrt(2.0 * c * a / K + c * c), 1.0 - _EPS)
-    right_end = _smallest(
-        gaussian + _DROP / b,
-        np.log(sharper) - np.log1p(-sharper) - mode,
-        fall / b + np.log(-np.expm1(-fall / b)) - mode,
-        straight - mode,
-    )
-    left_end = -_smallest(
-        gaussian + _DROP / a, fall / a + np.log(-np.expm1(-fall / a)) + mode, straight + mode
-    )
+    by_left, by_right = (fall / side + np.log(-np.expm1(-fall / side)) for side in (a, b))
+    by_kl = np.log(sharper) - np.log1p(-sharper) - mode
+    right_end = np.minimum.reduce([gaussian + _DROP / b, by_kl, by_right - mode, straight - mode])
+    left_end = -np.minimum.reduce([gaussian + _DROP / a, by_left + mode, straight + mode])
     return np.where(left, np.minimum(left_end, at), np.maximum(right_end, at))
-
-
-def _smallest(first: Array, *others: Array) -> Array:
-    for other in others:
-        first = np.minimum(first, other)
-    return first
 
 
 def incomplete_beta(a: Array, b: Array, x: Array) -> Array:

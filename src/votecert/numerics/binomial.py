@@ -44,7 +44,8 @@ def log_binomial_coefficient(n: ArrayLike, k: ArrayLike) -> Array:
     119.99999999...
     """
     n, k = floats(n), floats(k)
-    return -_log_likelihood_peak(k, n) + _log_peak_mass(k, n)
+    log_likelihood = np.asarray(xlogy(k, k / n) + xlog1py(n - k, -k / n))  # at its peak
+    return -log_likelihood + _log_peak_mass(k, n)
 
 
 def log_binomial_cdf(k: ArrayLike, m: ArrayLike, p: ArrayLike) -> Array:
@@ -92,17 +93,23 @@ def clopper_pearson_upper(k: ArrayLike, m: ArrayLike, log_delta: ArrayLike) -> A
     >>> clopper_pearson_upper([10, 3], 10, [-1.0, -10_000.0])
     array([1., 1.])
     """
-    k, m, log_delta = np.broadcast_arrays(floats(k), floats(m), floats(log_delta))
-    if not (np.all(k >= 0) and np.all(k <= m) and np.all(m >= 1)):
-        raise ValueError("k and m must satisfy 0 <= k <= m and m >= 1")
-    if not np.all(log_delta <= 0.0):
-        raise ValueError("log_delta must be zero or less")
+    k, m, log_delta = checked_counts(k, m, log_delta)
     # The slack covers the error of the logarithm of the tail: see the tests against 40 digits.
     target = log_delta - 1e-12 * (1.0 + np.minimum(np.abs(log_delta), 1e300))
     value = kl_inverse_upper(k / m, -target / m)
     active = (k < m) & (value < 1.0)
     value[active] = _solve(k[active], m[active], target[active], value[active])
     return np.minimum(1.0, value * (1.0 + 4.0 * _EPS))
+
+
+def checked_counts(k: ArrayLike, m: ArrayLike, log_delta: ArrayLike) -> tuple[Array, Array, Array]:
+    """Return errors, rows and the logarithm of a level as arrays of one shape, if there can be such."""
+    k, m, log_delta = np.broadcast_arrays(floats(k), floats(m), floats(log_delta))
+    if not (np.all(k >= 0) and np.all(k <= m) and np.all(m >= 1)):
+        raise ValueError("k errors among m rows must satisfy 0 <= k <= m and m >= 1")
+    if not np.all(log_delta <= 0.0):
+        raise ValueError("log_delta must be zero or less")
+    return k, m, log_delta
 
 
 def binomial_tail(n: ArrayLike, k: ArrayLike, w: ArrayLike) -> Array:
@@ -132,11 +139,6 @@ def binomial_tail_slope(n: ArrayLike, k: ArrayLike, w: ArrayLike) -> Array:
     n, k = np.where(inside, n, 1.0), np.where(inside, k, 1.0)
     log_slope = np.log(k) + log_binomial_coefficient(n, k) + xlogy(k - 1.0, w) + xlog1py(n - k, -w)
     return np.where(inside, np.exp(log_slope), 0.0)
-
-
-def _log_likelihood_peak(k: Array, m: Array) -> Array:
-    """Return ``log((k/m)^k (1-k/m)^(m-k))``."""
-    return np.asarray(xlogy(k, k / m) + xlog1py(m - k, -k / m))
 
 
 def _log_peak_mass(k: Array, m: Array) -> Array:

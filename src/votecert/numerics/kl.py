@@ -66,7 +66,7 @@ def kl_inverse_upper(q: ArrayLike, c: ArrayLike) -> Array:
     >>> kl_inverse_upper([0.0, 0.3, 1.0], [0.0, np.inf, 0.1])
     array([0., 1., 1.])
     """
-    q, c = _checked(q, c)
+    q, c = checked(q, c)
     # Next to zero the formulas underflow; a slightly larger risk is outward.
     root = in_blocks(partial(_solve, side=1.0), np.where(q > 0.0, np.maximum(q, _SMALLEST_RISK), 0.0), c)
     rounded = np.minimum(1.0, root * (1.0 + 4.0 * _EPS))
@@ -83,7 +83,7 @@ def kl_inverse_lower(q: ArrayLike, c: ArrayLike) -> Array:
     >>> kl_inverse_lower([0.0, 0.3, 1.0], [0.1, np.inf, 0.0])
     array([0., 0., 1.])
     """
-    q, c = _checked(q, c)
+    q, c = checked(q, c)
     root = in_blocks(partial(_solve, side=-1.0), np.maximum(q, _SMALLEST_RISK), c)
     rounded = np.where(q < _SMALLEST_RISK, 0.0, root * (1.0 - 4.0 * _EPS))
     return np.where(c == 0.0, q, rounded)
@@ -118,7 +118,8 @@ def kl_inverse_lower_gradient(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array,
     return (value, *_implicit_slopes(floats(q), value))
 
 
-def _checked(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array]:
+def checked(q: ArrayLike, c: ArrayLike) -> tuple[Array, Array]:
+    """Return risk and complexity as arrays of one shape, if there can be such."""
     q, c = np.broadcast_arrays(floats(q), floats(c))
     if not (np.all(q >= 0.0) and np.all(q <= 1.0)):
         raise ValueError("q must lie in [0, 1]")

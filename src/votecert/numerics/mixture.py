@@ -24,14 +24,14 @@ in its place.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from votecert.numerics._arrays import Array, floats, in_blocks
-from votecert.numerics.kl import binary_kl, kl_inverse_upper, log_odds
+from votecert.numerics.kl import binary_kl, checked, kl_inverse_upper, log_odds
 from votecert.numerics.maurer import log_maurer
 
 __all__ = ["catoni_grid", "mixture_inverse", "mixture_inverse_gradient"]
@@ -79,16 +79,7 @@ def mixture_inverse(q: ArrayLike, c: ArrayLike, m: int) -> Array:
     >>> mixture_inverse([0.0, 1.0, 0.2], [0.0, 0.1, np.inf], 10)
     array([0.0056..., 1.        , 1.        ])
     """
-    q, c = np.broadcast_arrays(floats(q), floats(c))
-    if not (np.all(q >= 0.0) and np.all(q <= 1.0)):
-        raise ValueError("q must lie in [0, 1]")
-    if not np.all(c >= 0.0):
-        raise ValueError("c must be zero or more")
-
-    def solve(q: Array, c: Array) -> Array:
-        return _solve(q, c, m)
-
-    return in_blocks(solve, q, c)
+    return in_blocks(partial(_solve, m=m), *checked(q, c))
 
 
 def mixture_inverse_gradient(q: ArrayLike, c: ArrayLike, m: int) -> tuple[Array, Array, Array]:

@@ -56,17 +56,8 @@ from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
 from votecert.numerics._arrays import Array, floats
 from votecert.numerics.beta import beta_cdf
+from votecert.numerics.binomial import checked_counts
 from votecert.numerics.kl import kl_inverse_lower, kl_inverse_upper
-
-__all__ = [
-    "LEAST_LIMIT",
-    "UNITS",
-    "always_valid_limits",
-    "bets",
-    "log_cut_mixture",
-    "log_evidence",
-    "sequential_upper",
-]
 
 UNITS = 1024
 """Losses are counted in whole parts of so many: 0 is no loss, this many is a whole one."""
@@ -258,11 +249,7 @@ def sequential_upper(k: ArrayLike, rows: ArrayLike, log_delta: ArrayLike) -> Arr
     >>> float(sequential_upper(0, 59, math.log(0.05)))  # Clopper and Pearson, for one look only: 0.0495
     0.0621...
     """
-    k, rows, log_delta = np.broadcast_arrays(floats(k), floats(rows), floats(log_delta))
-    if not (np.all(k >= 0) and np.all(k <= rows) and np.all(rows >= 1)):
-        raise ValueError("k and rows must satisfy 0 <= k <= rows and rows >= 1")
-    if not np.all(log_delta <= 0.0):
-        raise ValueError("log_delta must be zero or less")
+    k, rows, log_delta = checked_counts(k, rows, log_delta)
     low, high = np.minimum((k + 0.5) / rows, 1.0), np.ones(k.shape)
     for _ in range(_STEPS):
         middle = (low + high) / 2
