@@ -1,7 +1,8 @@
-"""``certify``: a certificate, or one for each group of rows."""
+"""``certify``: a certificate, or one for each group of rows; of errors, of costs or of errors by cluster."""
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +10,23 @@ import typer
 
 import votecert as vc
 from votecert.cli import options as opt
-from votecert.cli.console import Talk
+from votecert.cli.console import Talk, data, plain
+from votecert.cli.errors import Code, leave
 from votecert.cli.learning import learning
-from votecert.cli.losses import read_costs, show_losses
-from votecert.cli.results import check_outputs, comparison, gate, save_report, show
+from votecert.cli.results import (
+    check_outputs,
+    comparison,
+    deliver,
+    gate,
+    percent,
+    rounded_up,
+    save_report,
+    show,
+)
 from votecert.cli.rows import PREDICTED, read_rows, rows_of_group, vote_of
+
+LARGEST_TABLE = 10_000_000
+"""Larger files are no tables of costs."""
 
 
 def certify(
@@ -92,6 +105,36 @@ def certify(
         worst = max(made, key=lambda certificate: certificate.risk)
         rows = rows_of_group(worst, found)
         tables = [comparison(worst, rows, talk), *([] if worst is result else [result])]
-        save_report(worst, rows, tables, result_options, talk, max_risk)
+        save_report(worst, result_options, talk, votes=rows, table=tables, max_risk=max_risk)
     interruption.end(talk, [one.details for one in made])
     gate(made, max_risk)
+
+
+def read_costs(path: Path) -> dict[str, dict[str, float]]:
+    """A csv table of costs: the first column names true classes, the others are answers."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}.")
+    if path.stat().st_size > LARGEST_TABLE:
+        raise ValueError(f"{path} is too large to be a table of costs.")
+    with path.open(encoding="utf-8", newline="") as stream:
+        lines = [[cell.strip() for cell in line] for line in csv.reader(stream) if any(line)]
+    if len(lines) < 2 or any(len(line) != len(lines[0]) for line in lines):
+        raise ValueError(
+            f"{path}: a table of costs has a line with the answers, and one for each true class."
+        )
+    try:
+        return {true: dict(zip(lines[0][1:], map(float, row), strict=True)) for true, *row in lines[1:]}
+    except ValueError:
+        raise ValueError(f"{path}: costs must be numbers.") from None
+
+
+def show_losses(
+    found: vc.LossCertificate, options: opt.ResultOptions, talk: Talk, max_risk: float | None
+) -> None:
+    """Print what was found and write its files; leave with code 1 if the risk is above the limit."""
+    number = rounded_up(found.risk) if found.costs is None else repr(found.cost)
+    deliver(found.to_json(), options, talk, lambda: data().print(plain(found.statement)), number)
+    save_report(found, options, talk)
+    if max_risk is not None and found.cost > max_risk:
+        said = percent(found.risk) if found.costs is None else f"cost {found.cost:.4g}"
+        leave(Code.TOO_RISKY, f"The certified {said} is above --max-risk {max_risk:g}.")

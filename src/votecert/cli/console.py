@@ -89,6 +89,10 @@ class Talk:
         if not self.quiet:
             messages().print(text, soft_wrap=True)
 
+    def note(self, text: str) -> None:
+        """Print what the user should know."""
+        self.say(f"[yellow]Note:[/] {text}")
+
     def wait(self, what: str) -> Waiting:
         """Tell what is going on while the block runs, if it takes long."""
         return Waiting(what, self.quiet)

@@ -86,7 +86,7 @@ def demo(
     data().rule("[bold]3. Watch: is it still true?[/]", align="left")
     _watch(certificate, next(new for new in later if new.source == best.source))
     titled = replace(result_options, title=f"votecert demo: the {best.source} on {found.name}")
-    save_report(certificate, best.ballots, others, titled, talk)
+    save_report(certificate, titled, talk, votes=best.ballots, table=others)
     talk.say(
         f"The report says {100 * (1 - share):.6g} %: the {len(ensembles)} votes share delta, so that the "
         "best of them may be picked."

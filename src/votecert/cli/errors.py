@@ -79,8 +79,10 @@ class Ending:
     code: ClassVar[int | None] = None
 
 
-def leave(code: Code) -> NoReturn:
-    """End the command with this exit code."""
+def leave(code: Code, why: str | None = None) -> NoReturn:
+    """End the command with this exit code, and say why."""
+    if why is not None:
+        complain(why)
     Ending.code = code
     raise typer.Exit(code)
 
@@ -106,23 +108,19 @@ def guarding() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is leaving already
-        complain("Interrupted. No file is left half-written.")
-        leave(Code.INTERRUPTED)
+        leave(Code.INTERRUPTED, "Interrupted. No file is left half-written.")
     except _OF_THE_FRAMEWORK:
         raise
     except NotVerifiedError as error:
-        complain(str(error))
-        leave(Code.NOT_VERIFIED)
+        leave(Code.NOT_VERIFIED, str(error))
     except BaseException as error:  # also what libraries do not call an error, such as SystemExit
         if is_about_a_closed_pipe(error):
             leave(Code.PIPE_CLOSED)
         if os.environ.get("VOTECERT_DEBUG"):
             traceback.print_exc()
         if isinstance(error, _OF_THE_INPUT):
-            complain(sentence(error))
-            leave(Code.BAD_INPUT)
-        complain(f"{type(error).__name__}: {sentence(error)} {BUG_REPORT}")
-        leave(Code.BUG)
+            leave(Code.BAD_INPUT, sentence(error))
+        leave(Code.BUG, f"{type(error).__name__}: {sentence(error)} {BUG_REPORT}")
 
 
 def is_about_a_closed_pipe(error: BaseException | None) -> bool:

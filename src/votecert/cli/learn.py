@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain, table
 from votecert.cli.learning import learning
-from votecert.cli.results import STDOUT, check_outputs, percent, save
+from votecert.cli.results import as_json, check_outputs, deliver, percent, save
 from votecert.cli.rows import read_rows
 
 SHOWN_WEIGHTS = 25
@@ -75,16 +74,14 @@ def learn(
         "offsets": learned.offsets.tolist(),
         "table": None if learned.table is None else learned.table.tolist(),
     }
-    if result_options.json_file != STDOUT:
-        _show(content, talk)
-    save(result_options.json_file, json.dumps(content, indent=2, ensure_ascii=False) + "\n", talk)
+    deliver(as_json(content), result_options, talk, lambda: _show(content, talk))
     if output is not None:
         save(output, format_weights(output, learned.weights, found.voters), talk)
         if learned.offsets.any() or learned.table is not None:
             more = "offsets for some classes" if learned.table is None else "votes of its own for each answer"
-            talk.say(
-                f"[yellow]Note:[/] this vote also has {more}, which a file of weights does not hold; certify "
-                "--weights learn certifies it whole."
+            talk.note(
+                f"this vote also has {more}, which a file of weights does not hold; certify --weights learn "
+                "certifies it whole."
             )
     interruption.end(talk, [learned.evaluation.details])
 

@@ -14,7 +14,7 @@ from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.errors import Code, leave
-from votecert.cli.results import STDOUT, check_outputs, save
+from votecert.cli.results import STDOUT, check_outputs, save_report
 from votecert.cli.rows import Result, read_rows
 from votecert.cli.verify import LARGEST_CERTIFICATE, sound_results
 from votecert.rows.files.atomic import write_atomically
@@ -88,12 +88,11 @@ def monitor(
                 rows = _new_rows(votes, now, row_options, prediction, cluster, talk)
                 now.update(**rows, batch=_batch(batch, votes, rows), skip_seen=skip_seen)
             except NoRowsError as nothing:  # a day without labels is no reason to wake anybody
-                talk.say(f"[yellow]Note:[/] {plain(nothing)} Nothing was fed.")
+                talk.note(f"{plain(nothing)} Nothing was fed.")
             if now.rows > before or not state.exists():
                 write_atomically(state, now.to_json())
             talk.say(f"{now.rows - before:,} new {now.unit}s, {now.rows:,} in all; {plain(state)}")
-    if result_options.html is not None:
-        save(result_options.html, now.to_html(title=result_options.title), talk)
+    save_report(now, result_options, talk)
     data().print(plain(line(now)), soft_wrap=True)
     if not talk.quiet:
         data().print(plain(now.statement))

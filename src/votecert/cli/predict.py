@@ -66,7 +66,7 @@ def predict(
             progress=waiting.advance,
         )
     for note in found.notes:
-        talk.say(f"[yellow]Note:[/] {plain(note)}")
+        talk.note(plain(note))
     decide, none = vote.predictor.predict_codes, "no answer"
     if isinstance(vote, vc.Triage):
         decide, none = vote.decide_codes, "handed over"
@@ -106,7 +106,5 @@ def _warn_of_formulas(labels: list[Any], talk: Talk) -> None:
         {label for label in labels if isinstance(label, str) and label.startswith(FORMULA_STARTS)}
     )
     if formulas:
-        talk.say(
-            f"[yellow]Note:[/] a spreadsheet would run labels such as {plain(repr(formulas[0]))} as "
-            "formulas: import the column as text."
-        )
+        shown = plain(repr(formulas[0]))
+        talk.note(f"a spreadsheet would run labels such as {shown} as formulas: import the column as text.")

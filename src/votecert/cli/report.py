@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk
 from votecert.cli.results import check_outputs, comparison, save, save_report
-from votecert.cli.rows import encoding, read_rows, rows_of_group
+from votecert.cli.rows import Result, encoding, read_rows, rows_of_group
 from votecert.cli.verify import CertifiedRowOptions, sound_results
 
 REPORT = opt.ResultOptions(html=Path("votecert-report.html"))
@@ -47,23 +47,21 @@ def report(
     """
     check_outputs(result_options if markdown is None else None, markdown)
     results = sound_results(certificate, bound)
-    triages = [one for one in results if not isinstance(one, vc.Certificate)]
-    if triages:
-        text = (
-            triages[0].to_html(title=result_options.title) if markdown is None else triages[0].to_markdown()
-        )
-        save(result_options.html if markdown is None else markdown, text, talk)
-        return
-    chosen, tables = _chosen([one for one in results if isinstance(one, vc.Certificate)], certificate)
-    if markdown is not None:
+    certificates = [one for one in results if isinstance(one, vc.Certificate)]
+    more: dict[str, Any] = {}
+    if len(certificates) < len(results):
+        chosen: Result = next(one for one in results if not isinstance(one, vc.Certificate))
+    else:
+        chosen, tables = _chosen(certificates, certificate)
+        if votes and markdown is None:
+            found = read_rows(votes, row_options, talk, **encoding(chosen, row_options))
+            more["votes"] = rows_of_group(chosen, found)
+            tables.append(comparison(chosen, more["votes"], talk))
+        more["table"] = tables
+    if markdown is None:
+        save_report(chosen, result_options, talk, **more)
+    else:
         save(markdown, chosen.to_markdown(), talk)
-        return
-    rows = None
-    if votes:
-        found = read_rows(votes, row_options, talk, **encoding(chosen, row_options))
-        rows = rows_of_group(chosen, found)
-        tables.append(comparison(chosen, rows, talk))
-    save_report(chosen, rows, tables, result_options, talk)
 
 
 def _chosen(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ import typer
 
 import votecert as vc
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.errors import Code, complain, leave
+from votecert.cli.errors import Code, leave
 from votecert.cli.options import ResultOptions
+from votecert.cli.rows import Result
 from votecert.rows.files.atomic import check_writable, write_atomically
 
 STDOUT = "-"
@@ -56,26 +56,37 @@ def check_outputs(options: ResultOptions | None, *more: str | Path | None) -> No
             check_writable(path)
 
 
-def show(
-    result: vc.Certificate | vc.CertificateTable, options: ResultOptions, talk: Talk, title: str
+def deliver(
+    text: str, options: ResultOptions, talk: Talk, screen: Callable[[], None], number: str | None = None
 ) -> None:
-    """Print what was found and write its JSON, which has stdout for itself if it goes there."""
-    if isinstance(result, vc.Certificate):
-        text, screen = result.to_json(), partial(show_certificate, result, talk)
-    else:
-        listed = [json.loads(one.to_json()) for one in result]
-        text = json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
-        screen = partial(show_table, result, talk, title)
+    """Show what was found, when quiet its number only, and write its JSON: on stdout that stands alone."""
     if options.json_file != STDOUT:
-        screen()
+        if talk.quiet and number is not None:
+            typer.echo(number)
+        else:
+            screen()
     save(options.json_file, text, talk)
 
 
+def as_json(content: Any) -> str:
+    """JSON for files that people may read."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def show(
+    result: vc.Certificate | vc.CertificateTable, options: ResultOptions, talk: Talk, title: str
+) -> None:
+    """Print certificates and write their JSON."""
+    if isinstance(result, vc.Certificate):
+        number = rounded_up(result.risk)
+        deliver(result.to_json(), options, talk, lambda: show_certificate(result, talk), number)
+    else:
+        text = as_json([json.loads(one.to_json()) for one in result])
+        deliver(text, options, talk, lambda: show_table(result, talk, title))
+
+
 def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
-    """The certificate in a few lines; only its number when quiet."""
-    if talk.quiet:
-        typer.echo(rounded_up(certificate.risk))
-        return
+    """The certificate in a few lines."""
     from votecert.certificate.text import confidence
     from votecert.certificate.words import about_learning, errors_of_rows
 
@@ -172,20 +183,12 @@ def save(path: str | Path | None, content: str | bytes, talk: Talk) -> None:
         talk.say(f"Wrote {plain(path)}")
 
 
-def save_report(
-    certificate: vc.Certificate,
-    rows: vc.Ballots | None,
-    tables: Any,
-    options: ResultOptions,
-    talk: Talk,
-    max_risk: float | None = None,
-) -> None:
-    """Write the report."""
-    from votecert.report import to_html
-
-    with talk.wait("Writing the report"):
-        html = to_html(certificate, votes=rows, table=tables, max_risk=max_risk, title=options.title)
-    save(options.html, html, talk)
+def save_report(result: Result | vc.Monitor, options: ResultOptions, talk: Talk, **more: Any) -> None:
+    """Write the report, if there is to be one, with ``more`` in it than the result itself."""
+    if options.html is not None:
+        with talk.wait("Writing the report"):
+            html = result.to_html(title=options.title, **more)
+        save(options.html, html, talk)
 
 
 def comparison(certificate: vc.Certificate, rows: vc.Ballots, talk: Talk) -> vc.CertificateTable:
@@ -205,5 +208,5 @@ def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None
         raise ValueError(f"--max-risk needs a guarantee, which the bound {worst.bound!r} does not give here.")
     if worst.risk > max_risk:
         where = "" if worst.group is None else f" of group {worst.group}"
-        complain(f"The certified risk{where}, {percent(worst.risk)}, is above --max-risk {max_risk:g}.")
-        leave(Code.TOO_RISKY)
+        why = f"The certified risk{where}, {percent(worst.risk)}, is above --max-risk {max_risk:g}."
+        leave(Code.TOO_RISKY, why)

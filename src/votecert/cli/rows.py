@@ -42,7 +42,7 @@ def read_rows(votes: Sequence[str], options: RowOptions, talk: Talk, **instead: 
     amounts = f"{rows.n_rows} rows, {rows.n_voters} voters, {rows.n_classes} classes"
     talk.say(f"{plain(name)}: {amounts}{missing}")
     for note in [one for one in rows.notes if one != CLUSTERED or not named.get("group")]:
-        talk.say(f"[yellow]Note:[/] {plain(in_options(note))}")
+        talk.note(plain(in_options(note)))
     return found
 
 

@@ -10,8 +10,8 @@ import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.errors import Code, complain, leave
-from votecert.cli.results import STDOUT, check_outputs, percent, save
+from votecert.cli.errors import Code, leave
+from votecert.cli.results import check_outputs, deliver, percent, save_report
 from votecert.cli.rows import read_rows, vote_of
 
 
@@ -59,26 +59,19 @@ def triage(
             **vote_of(vote, found),
             **given,
         )
-    if result_options.json_file != STDOUT:
-        show(result, talk)
-    save(result_options.json_file, result.to_json(), talk)
-    if result_options.html is not None:
-        with talk.wait("Writing the report"):
-            html = result.to_html(title=result_options.title)
-        save(result_options.html, html, talk)
+    coverage = f"{int(result.coverage * 10_000) / 10_000:.4f}"
+    deliver(result.to_json(), result_options, talk, lambda: show(result), coverage)
+    save_report(result, result_options, talk)
     if result.threshold is None:
-        complain(f"Nothing can be answered with a risk of {percent(max_risk)}: {result.reason}")
-        leave(Code.TOO_RISKY)
+        why = f"Nothing can be answered with a risk of {percent(max_risk)}: {result.reason}"
+        leave(Code.TOO_RISKY, why)
 
 
-def show(result: vc.Triage, talk: Talk) -> None:
-    """The result in a few lines, and the curve; only the coverage when quiet."""
+def show(result: vc.Triage) -> None:
+    """The result in a few lines, and the curve."""
     from votecert.certificate.text import at_least
     from votecert.certificate.triage.words import lead
 
-    if talk.quiet:
-        typer.echo(f"{int(result.coverage * 10_000) / 10_000:.4f}")
-        return
     curve = table("lead at least", "wrong at most", "answered at least", "answered", "wrong", "handed over")
     for point in result.curve:
         counts = point.answered, point.errors, result.n_rows - point.answered

@@ -12,10 +12,9 @@ import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
-from votecert.cli.results import STDOUT, save
+from votecert.cli.results import check_outputs, deliver
 from votecert.cli.rows import read_rows
 from votecert.cli.verify import sound_certificates
-from votecert.rows.files.atomic import check_writable
 
 PLAIN = "vote"
 WIDTH = 61
@@ -30,7 +29,7 @@ def versus(
     second: Annotated[str, typer.Option("--second", "-2", rich_help_panel=opt.VOTE)],
     cluster: Annotated[str | None, typer.Option(rich_help_panel=opt.VOTE)] = None,
     delta: opt.Delta = 0.05,
-    json_file: Annotated[str | None, typer.Option("--json", rich_help_panel=opt.RESULT)] = None,
+    result_options: Annotated[opt.ResultOptions, without("html", "title")],
     talk: Talk,
 ) -> None:
     """Compare the errors of two voters, or votes, on the same rows.
@@ -48,16 +47,13 @@ def versus(
         The other one.
     cluster : COLUMN
         Which rows belong together, to one conversation or patient: clusters are then what is counted.
-    json_file : FILE
-        Write the result as JSON; - is stdout.
 
     Examples
     --------
     votecert versus judges.csv --label human --first vote --second large_model
     votecert versus new.csv --label human --first new.json --second old.json
     """
-    if json_file not in (None, STDOUT):
-        check_writable(json_file)
+    check_outputs(result_options)
     found = read_rows(votes, row_options, talk, group=cluster)
     rows = found.ballots
     if rows.pattern_of_row is None:
@@ -65,14 +61,12 @@ def versus(
     answers = [_answers(who, found)[rows.pattern_of_row] for who in (first, second)]
     truth = rows.labels[rows.pattern_of_row]
     result = vc.difference(truth, *answers, delta=delta, clusters=found.groups, names=(first, second))
-    if json_file != STDOUT:
-        if talk.quiet:
-            typer.echo(f"{result.lower!r} {result.upper!r}")
-        else:
-            for line in picture(result):
-                data().print(plain(line), highlight=False)
-            data().print(plain(result.statement))
-    save(json_file, result.to_json(), talk)
+
+    def screen() -> None:
+        for line in (*picture(result), result.statement):
+            data().print(plain(line))
+
+    deliver(result.to_json(), result_options, talk, screen, f"{result.lower!r} {result.upper!r}")
 
 
 def _answers(who: str, found: vc.VoteTable) -> Any:

@@ -57,6 +57,25 @@ class Display:
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
+    def _named(self, x: str, y: str | None = None, *, percent: str, legend: str | None = None) -> Self:
+        """The display with names of its axes, percent on those that are listed, and a legend."""
+        from matplotlib.ticker import PercentFormatter
+
+        ax = self.ax_
+        for axis in percent:
+            getattr(ax, f"{axis}axis").set_major_formatter(PercentFormatter(1.0))
+        ax.set_xlabel(x)
+        if y is not None:
+            ax.set_ylabel(y)
+        if legend is not None:
+            ax.legend(loc=legend, frameon=False)
+        return self
+
+    def _named_lines(self, names: list[str]) -> None:
+        """Name what lies below each other, the first on top."""
+        self.ax_.set_yticks(range(len(names)), names)
+        self.ax_.set_ylim(len(names) - 0.4, -0.6)
+
 
 def shade(ink: float) -> tuple[float, ...]:
     """A grey with so much of the ink that text has, so that pictures are good on dark paper, too."""
@@ -66,14 +85,6 @@ def shade(ink: float) -> tuple[float, ...]:
     if paper[3] == 0:  # transparent: what is below is not known, but that text can be read on it
         paper = (float(sum(text[:3]) < 1.5),) * 4
     return tuple(below + ink * (above - below) for above, below in zip(text[:3], paper, strict=False))
-
-
-def in_percent(*axes: Any) -> None:
-    """Label the ticks of axes in percent."""
-    from matplotlib.ticker import PercentFormatter
-
-    for axis in axes:
-        axis.set_major_formatter(PercentFormatter(1.0))
 
 
 def as_label(text: Any) -> str:

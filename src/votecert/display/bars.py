@@ -10,14 +10,23 @@ import numpy.typing as npt
 
 from votecert.certificate import Certificate, CertificateTable, compare, compare_at
 from votecert.certificate.text import percent
-from votecert.display._canvas import BLACK, BLUE, GREY, RED, SKY, WHITE, Display, as_label, in_percent, shade
+from votecert.display._canvas import BLACK, BLUE, GREY, RED, SKY, WHITE, Display, as_label, shade
 
 CLAIMED = {"facecolor": BLUE, "edgecolor": BLUE}
 """How a bar looks that is a guarantee, or none."""
 
 
+class Bars(Display):
+    """Horizontal bars with names, the first on top."""
+
+    def _label_bars(self, names: list[str]) -> None:
+        """Name them, with a legend where it can hide nothing."""
+        self._named_lines(names)
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3, frameon=False)
+
+
 @dataclass
-class BoundComparisonDisplay(Display):
+class BoundComparisonDisplay(Bars):
     """Certificates of a table as bars; what is no guarantee looks different and says so.
 
     Parameters
@@ -83,15 +92,13 @@ class BoundComparisonDisplay(Display):
                 note, style = "  NO GUARANTEE", {"color": RED, "fontweight": "bold"}
             ax.text(certificate.risk + 0.02, place, percent(certificate.risk) + note, va="center", **style)
         self._mark_errors(ax)
-        _label_bars(ax, [as_label(getattr(certificate, self.table.by)) for certificate in certificates])
+        self._label_bars([as_label(getattr(certificate, self.table.by)) for certificate in certificates])
         widest = max(certificate.risk for certificate in certificates)
         is_plain = widest < 1 and all(certificate.is_guarantee for certificate in certificates)
         ax.set_xlim(0, widest * (1.2 if is_plain else 2.0))  # room for the texts
         ax.set_xticks([tick for tick in ax.get_xticks() if tick <= 1])
-        in_percent(ax.xaxis)
         held = "all hold together" if self.table.simultaneous else "each holds on its own"
-        ax.set_xlabel(f"bound on the error of the vote ({held})")
-        return self
+        return self._named(f"bound on the error of the vote ({held})", percent="x")
 
     def _mark_errors(self, ax: Any) -> None:
         """Errors on the certifying rows: one line if they are the same for all, else a tick on each bar."""
@@ -104,7 +111,7 @@ class BoundComparisonDisplay(Display):
 
 
 @dataclass
-class WeightsDisplay(Display):
+class WeightsDisplay(Bars):
     """Weights of the voters, largest first, and the offsets of the classes that "occam" may add.
 
     Parameters
@@ -177,14 +184,5 @@ class WeightsDisplay(Display):
         ax.axvline(
             1 / len(self.weights), color=shade(BLACK), linestyle=":", linewidth=1.5, label="equal weights"
         )
-        _label_bars(ax, labels)
-        in_percent(ax.xaxis)
-        ax.set_xlabel("weight in the vote; all voters together have 100 %")
-        return self
-
-
-def _label_bars(ax: Any, names: list[str]) -> None:
-    """Name horizontal bars, the first on top, with a legend where it can hide nothing."""
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3, frameon=False)
+        self._label_bars(labels)
+        return self._named("weight in the vote; all voters together have 100 %", percent="x")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from votecert.certificate import Certificate, certify
 from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.text import confidence, percent, share
-from votecert.display._canvas import BLUE, FAINT, GREY, RED, Display, in_percent, shade
+from votecert.display._canvas import BLUE, FAINT, GREY, RED, Display, shade
 from votecert.report.charts import with_more_rows
 from votecert.report.margins import leads, margin_cut
 from votecert.rows.ballots import Ballots
@@ -137,11 +137,7 @@ class CertificateCurveDisplay(Display):
         ax.annotate(percent(last), (int(self.rows[-1]), last), color=BLUE, **where)
         ax.set_xscale("log")
         ax.set_ylim(0, min(1.02, 1.15 * float(max(self.risks.max(), self.projected_risks.max()))))
-        in_percent(ax.yaxis)
-        ax.set_xlabel("certifying rows")
-        ax.set_ylabel("bound on the error")
-        ax.legend(loc="upper right", frameon=False)
-        return self
+        return self._named("certifying rows", "bound on the error", percent="y", legend="upper right")
 
 
 @dataclass
@@ -229,11 +225,8 @@ class MarginDisplay(Display):
         self._mark(ax)
         ax.set_xlim(start, 1)
         ax.set_ylim(0, 1.02)
-        in_percent(ax.xaxis, ax.yaxis)
-        ax.set_xlabel("lead of the true class over the best other one")
-        ax.set_ylabel("share of rows with at most this lead")
-        ax.legend(loc="upper left", frameon=False)
-        return self
+        x, y = "lead of the true class over the best other one", "share of rows with at most this lead"
+        return self._named(x, y, percent="xy", legend="upper left")
 
     def _mark(self, ax: Any) -> None:
         risk, delta = self.certificate.risk, self.certificate.delta
@@ -243,10 +236,7 @@ class MarginDisplay(Display):
         ax.plot([-1, 0], [risk] * 2, color=RED, linestyle="--", linewidth=1.5)
         ax.plot([0], [risk], marker="v", markersize=9, color=RED, linestyle="--", label=claim)
         found = f"errors on these rows: {share(self.errors)}"
-        ax.plot(
-            [0], [self.errors], marker="o", markersize=6, color=shade(GREY), linestyle="none", label=found
-        )
+        grey = shade(GREY)
+        ax.plot([0], [self.errors], marker="o", markersize=6, color=grey, linestyle="none", label=found)
         if self.cut > 0:
-            ax.axvline(
-                self.cut, color=shade(GREY), linewidth=1, linestyle=":", label="counted as lost up to here"
-            )
+            ax.axvline(self.cut, color=grey, linewidth=1, linestyle=":", label="counted as lost up to here")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from votecert.certificate.difference import Difference
-from votecert.display._canvas import BLACK, BLUE, GREY, WHITE, Display, as_label, in_percent, shade
+from votecert.display._canvas import BLACK, BLUE, GREY, WHITE, Display, as_label, shade
 
 
 @dataclass
@@ -49,8 +49,6 @@ class DifferenceDisplay(Display):
             filled = shade(WHITE) if found.better is None else colour
             ax.plot(found.estimate, place, "o", color=colour, markerfacecolor=filled, markersize=9)
         names = [f"{as_label(found.first)}\nagainst {as_label(found.second)}" for found in self.differences]
-        ax.set_yticks(range(len(names)), names)
-        ax.set_ylim(len(names) - 0.4, -0.6)
-        in_percent(ax.xaxis)
-        ax.set_xlabel("\u2190 first errs less       difference of the errors       second errs less \u2192")
-        return self
+        self._named_lines(names)
+        what = "\u2190 first errs less       difference of the errors       second errs less \u2192"
+        return self._named(what, percent="x")

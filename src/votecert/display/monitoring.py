@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate.text import percent
-from votecert.display._canvas import BLACK, BLUE, RED, SKY, Display, as_label, in_percent, shade
+from votecert.display._canvas import BLACK, BLUE, RED, SKY, Display, as_label, shade
 from votecert.monitoring import Monitor
 
 
@@ -89,8 +89,5 @@ class MonitorDisplay(Display):
             ax.axvline(self.alarm, color=RED, linewidth=2, label=f"alarm after {self.alarm:,} rows")
         settled = self.upper[len(self.upper) // 2 :]
         ax.set_ylim(0, min(1.02, 1.15 * max([self.limit, *settled.tolist(), *self.errors.tolist()])))
-        in_percent(ax.yaxis)
-        ax.set_xlabel("labelled rows since the certificate")
-        ax.set_ylabel(as_label(self.what))
-        ax.legend(loc="upper right", frameon=False)
-        return self
+        what = "labelled rows since the certificate"
+        return self._named(what, as_label(self.what), percent="y", legend="upper right")

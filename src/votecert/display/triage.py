@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from votecert.certificate.text import at_least, percent
 from votecert.certificate.triage import Triage, triage
-from votecert.display._canvas import BLACK, BLUE, GREY, RED, Display, in_percent, shade
+from votecert.display._canvas import BLACK, BLUE, GREY, RED, Display, shade
 
 
 @dataclass
@@ -59,8 +59,4 @@ class TriageDisplay(Display):
             ax.plot(at, found.max_risk, "*", color=RED, markersize=16, label=told)
         ax.set_xlim(0, 1.02)
         ax.set_ylim(bottom=0)
-        in_percent(ax.xaxis, ax.yaxis)
-        ax.set_xlabel("rows that the vote answers")
-        ax.set_ylabel("errors among them")
-        ax.legend(frameon=False)
-        return self
+        return self._named("rows that the vote answers", "errors among them", percent="xy", legend="best")
