@@ -18,7 +18,7 @@ import votecert.numerics as nx
 from votecert.bounds.base import Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.gibbs import MEAN_SLACK, check_moments, rounded_up
 from votecert.bounds.kinds import SHARE, Real, Whole
-from votecert.bounds.pac_bayes import categorical_divergence, categorical_divergence_gradient
+from votecert.bounds.pac_bayes import categorical_divergence_gradient
 from votecert.bounds.tallies import JudgesVoters, PairSums
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
@@ -68,7 +68,7 @@ class ChebyshevCantelliTandem(JudgesVoters):
         m, pairs = voters.voter_rows, voters.pair_rows
         if pairs == 0:
             return {"offset": 0.0}
-        kl = categorical_divergence(weights, prior)
+        kl, _ = categorical_divergence_gradient(weights, prior)
         tandem = nx.kl_inverse_upper(
             voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs
         )
@@ -247,7 +247,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
         m = voters.pair_rows
         if m <= 1:
             return {"offset": 0.0, "variance_scale": 0.5, "bennett_scale": 1.0}
-        kl = 2 * categorical_divergence(weights, prior)
+        kl = 2 * categorical_divergence_gradient(weights, prior)[0]
         t, y = variance_grid(m), bennett_grid(m)
         sums = PairSums.of(voters, weights)
         best: tuple[float, Choice] = (math.inf, {})

@@ -15,11 +15,6 @@ from votecert.numerics.arithmetic import Arithmetic
 Inequality = Literal["mixture", "kl"]
 
 
-def categorical_divergence(weights: Floats, prior: Floats | None) -> float:
-    """KLcat, the divergence of theta from pi."""
-    return float(nx.categorical_kl(weights, categorical_prior(prior, len(weights))))
-
-
 def categorical_divergence_gradient(weights: Floats, prior: Floats | None) -> tuple[float, Floats]:
     """KLcat and its slopes in the weights."""
     value, slopes = nx.categorical_kl_gradient(weights, categorical_prior(prior, len(weights)))

@@ -267,11 +267,8 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         if has_list:
             return {**options, "prior_votes": votes, "prior_y": known_y}
         known = np.union1d(y[fitting], panel.classes)  # without a look at certifying rows
-        if where == "oob":
-            centre = rows.out_of_bag_centre(votes, known_y, classes=known, delta=self.delta)
-        else:
-            centre = rows.prior_centre(votes, known_y, objective, classes=known, delta=self.delta, **options)
-        return {**options, "prior": centre}
+        known_here = {"classes": known, "delta": self.delta, **options}
+        return {**options, "prior": rows.prior_centre(votes, known_y, objective, where, **known_here)}
 
     def _ask(self, panel: Panel, X: Any) -> NDArray[Any]:
         """Votes or scores of the members, scores in the order of ``classes_``."""

@@ -132,25 +132,20 @@ def where_to_learn(prior: Prior, panel: Panel, *, voting: str, fixed: bool, has_
     return "split" if has_list else "none"
 
 
-def prior_centre(votes: NDArray[Any], y: NDArray[Any], objective: str | Bound, **options: Any) -> Floats:
+def prior_centre(
+    votes: NDArray[Any], y: NDArray[Any], objective: Bound, where: Prior, **options: Any
+) -> Floats:
     """A prior over voters from other rows: weights learned there, mixed with uniform ones.
 
-    The mixture keeps the prior of every voter positive: a voter that did badly there is not lost.
+    The mixture keeps the prior of every voter positive: a voter that did badly there is not lost. Out-of-bag
+    votes give weights with a small bound on the errors of pairs of voters: other objectives would take a vote
+    that is missing in the bag for a wrong one.
     """
-    return _around(learn(votes, y, objective=objective, **options).weights)
-
-
-def out_of_bag_centre(votes: NDArray[Any], y: NDArray[Any], *, classes: NDArray[Any], delta: float) -> Floats:
-    """The same from out-of-bag votes: weights with a small bound on the errors of pairs of voters.
-
-    Other objectives would take a vote that is missing in the bag for a wrong one.
-    """
-    ballots = Ballots.from_votes(votes, y, classes=classes, can_abstain=True)
-    pairs = SecondOrder(out_of_bag=True)
-    return _around(lowest_weights(ballots, pairs, delta, None))
-
-
-def _around(weights: Floats) -> Floats:
+    if where == "oob":
+        ballots = Ballots.from_votes(votes, y, classes=options["classes"], can_abstain=True)
+        weights = lowest_weights(ballots, SecondOrder(out_of_bag=True), options["delta"], None)
+    else:
+        weights = learn(votes, y, objective=objective, **options).weights
     return np.asarray((1 - UNIFORM_SHARE) * len(weights) * weights + UNIFORM_SHARE)
 
 

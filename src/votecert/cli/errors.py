@@ -43,30 +43,22 @@ _OF_THE_INPUT = (ValueError, TypeError, OSError, ImportError, MemoryError, Arith
 
 SPELLINGS = {
     "classes=[...]": "--classes A,B,... ",
-    "classes=": "--classes",
     "fixed_in_advance=True": "--fixed-in-advance",
     "fixed_in_advance": "--fixed-in-advance",
-    "bound='occam'": "--bound occam",
-    "bound='best'": "--bound best",
-    "weights='learn'": "--weights learn",
-    "weights='uniform'": "--weights uniform",
     "sequential=True": "--sequential",
-    "delta=": "--delta",
-    "fallback=": "--fallback",
-    "split=": "--split",
     "groups=": "--group",
     "clusters=": "--cluster",
     "validate=False": "--force",
     "skip_seen=True": "--skip-seen",
     "items=": "--item",
-    "batch=": "--batch",
 }
-"""Options in the library's messages, and what they are called here; longer ones first."""
+"""Options in the library's messages that have another name here; longer ones first."""
 
-
-_ROW_OPTIONS = "(item|judge|votes?|label|gold|ignore|abstain|group)="
-_GIVEN = re.compile(rf"\b{_ROW_OPTIONS}(['\"])((?:(?!\2).)*)\2(, (?={_ROW_OPTIONS}))?")
-_OPTION = re.compile(rf"\b{_ROW_OPTIONS}")
+_SAME = (
+    "(item|judge|votes?|label|gold|ignore|abstain|group|classes|delta|fallback|split|batch|bound|weights)="
+)
+_GIVEN = re.compile(rf"\b{_SAME}(['\"])((?:(?!\2).)*)\2(, (?={_SAME}))?")
+_OPTION = re.compile(rf"\b{_SAME}")
 
 
 class NotVerifiedError(Exception):

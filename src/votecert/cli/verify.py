@@ -61,16 +61,6 @@ def verify(
             data().print(plain(one.statement))
 
 
-def sound_certificates(path: Path, bound: str | None = None) -> list[vc.Certificate]:
-    """The certificates of a file, by one bound or by any, verified."""
-    certificates = []
-    for one in sound_results(path, bound):
-        if not isinstance(one, vc.Certificate):
-            raise ValueError(f"{path} is a {one.kind_of_record} file; this takes a certificate of errors.")
-        certificates.append(one)
-    return certificates
-
-
 def sound_results(path: Path, bound: str | None = None) -> list[Result]:
     """The certificates of a file, by one bound or by any, or its triage, verified."""
     found = [

@@ -14,7 +14,7 @@ from votecert.cli.command import without
 from votecert.cli.console import Talk, data, plain
 from votecert.cli.results import check_outputs, deliver
 from votecert.cli.rows import read_rows
-from votecert.cli.verify import sound_certificates
+from votecert.cli.verify import sound_results
 
 PLAIN = "vote"
 WIDTH = 61
@@ -84,7 +84,9 @@ def _answers(who: str, found: vc.VoteTable) -> Any:
     if not Path(who).exists():
         known = ", ".join([*(found.voters or ()), PLAIN][:8])
         raise ValueError(f"{who!r} is no column of votes and no file; there are {known}.")
-    (certificate,) = {one.predictor: one for one in sound_certificates(Path(who))}.values()
+    (certificate,) = {one.predictor: one for one in sound_results(Path(who))}.values()
+    if not isinstance(certificate, vc.Certificate):
+        raise ValueError(f"{who} is a {certificate.kind_of_record} file; this takes a certificate of errors.")
     vote, own = certificate.predictor, rows
     if certificate.voters is not None and found.voters is not None:
         places = places_of(certificate.voters, found.voters)
