@@ -10,19 +10,9 @@ import typer
 
 import votecert as vc
 from votecert.cli import options as opt
-from votecert.cli.console import Talk, data, plain
-from votecert.cli.errors import Code, leave
+from votecert.cli.console import Talk, text_of
 from votecert.cli.learning import learning
-from votecert.cli.results import (
-    check_outputs,
-    comparison,
-    deliver,
-    gate,
-    percent,
-    rounded_up,
-    save_report,
-    show,
-)
+from votecert.cli.results import check_outputs, comparison, gate, gate_losses, save_report, show
 from votecert.cli.rows import PREDICTED, read_rows, rows_of_group, vote_of
 
 LARGEST_TABLE = 10_000_000
@@ -83,7 +73,9 @@ def certify(
                 **vote_of(vote, found),
                 **given,
             )
-        show_losses(limited, result_options, talk, max_risk)
+        show(limited, result_options, talk)
+        save_report(limited, result_options, talk)
+        gate_losses(limited, max_risk)
         return
     found = read_rows(votes, row_options, talk)
     result, interruption = learning(
@@ -112,12 +104,8 @@ def certify(
 
 def read_costs(path: Path) -> dict[str, dict[str, float]]:
     """A csv table of costs: the first column names true classes, the others are answers."""
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
-    if path.stat().st_size > LARGEST_TABLE:
-        raise ValueError(f"{path} is too large to be a table of costs.")
-    with path.open(encoding="utf-8", newline="") as stream:
-        lines = [[cell.strip() for cell in line] for line in csv.reader(stream) if any(line)]
+    text = text_of(path, LARGEST_TABLE, "a table of costs")
+    lines = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines(True)) if any(line)]
     if len(lines) < 2 or any(len(line) != len(lines[0]) for line in lines):
         raise ValueError(
             f"{path}: a table of costs has a line with the answers, and one for each true class."
@@ -126,15 +114,3 @@ def read_costs(path: Path) -> dict[str, dict[str, float]]:
         return {true: dict(zip(lines[0][1:], map(float, row), strict=True)) for true, *row in lines[1:]}
     except ValueError:
         raise ValueError(f"{path}: costs must be numbers.") from None
-
-
-def show_losses(
-    found: vc.LossCertificate, options: opt.ResultOptions, talk: Talk, max_risk: float | None
-) -> None:
-    """Print what was found and write its files; leave with code 1 if the risk is above the limit."""
-    number = rounded_up(found.risk) if found.costs is None else repr(found.cost)
-    deliver(found.to_json(), options, talk, lambda: data().print(plain(found.statement)), number)
-    save_report(found, options, talk)
-    if max_risk is not None and found.cost > max_risk:
-        said = percent(found.risk) if found.costs is None else f"cost {found.cost:.4g}"
-        leave(Code.TOO_RISKY, f"The certified {said} is above --max-risk {max_risk:g}.")

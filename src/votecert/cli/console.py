@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self
 
@@ -70,6 +71,18 @@ def source_of(votes: Sequence[str]) -> tuple[str, str | Sequence[str] | BinaryIO
     if sys.stdin is None:
         raise ValueError("Standard input is closed: give the name of a file, or pipe the votes in.")
     return "standard input", sys.stdin.buffer
+
+
+def text_of(path: Path, most: int, what: str) -> str:
+    """The text of a file, refused where there is none or more of it than ``what`` it should be can have."""
+    if path.is_dir() or not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    if path.stat().st_size > most:
+        raise ValueError(f"{path} is too large to be {what}.")
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not {what}: it is not text ({error}).") from None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import typer
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
-from votecert.cli.console import Talk, data, plain
+from votecert.cli.console import Talk, data, plain, text_of
 from votecert.cli.errors import Code, leave
 from votecert.cli.results import STDOUT, check_outputs, save_report
 from votecert.cli.rows import Result, read_rows
@@ -114,10 +114,9 @@ def _opened(state: Path, watched: Any, alpha: float | None, by_cluster: bool, ta
     if not state.exists():
         talk.say(f"A new monitor starts in {plain(state)}.")
         return vc.Monitor(watched, ALPHA if alpha is None else alpha, by_cluster=by_cluster)
-    if state.stat().st_size > LARGEST_CERTIFICATE:
-        raise ValueError(f"{state} is too large to be the state of a monitor.")
+    text = text_of(state, LARGEST_CERTIFICATE, "the state of a monitor")
     try:
-        found = vc.Monitor.from_json(state.read_text("utf-8"), watched)
+        found = vc.Monitor.from_json(text, watched)
     except ValueError as error:
         raise ValueError(f"{state}: {error}") from None
     if alpha is not None and alpha != found.alpha:

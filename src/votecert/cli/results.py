@@ -73,11 +73,12 @@ def as_json(content: Any) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def show(
-    result: vc.Certificate | vc.CertificateTable, options: ResultOptions, talk: Talk, title: str
-) -> None:
-    """Print certificates and write their JSON."""
-    if isinstance(result, vc.Certificate):
+def show(result: Any, options: ResultOptions, talk: Talk, title: str = "") -> None:
+    """Print a certificate, of errors or of losses, or a table of them, and write its JSON."""
+    if isinstance(result, vc.LossCertificate):
+        number = rounded_up(result.risk) if result.costs is None else repr(result.cost)
+        deliver(result.to_json(), options, talk, lambda: data().print(plain(result.statement)), number)
+    elif isinstance(result, vc.Certificate):
         number = rounded_up(result.risk)
         deliver(result.to_json(), options, talk, lambda: show_certificate(result, talk), number)
     else:
@@ -210,3 +211,10 @@ def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None
         where = "" if worst.group is None else f" of group {worst.group}"
         why = f"The certified risk{where}, {percent(worst.risk)}, is above --max-risk {max_risk:g}."
         leave(Code.TOO_RISKY, why)
+
+
+def gate_losses(found: vc.LossCertificate, max_risk: float | None) -> None:
+    """Leave with code 1 if the certified cost, or the risk by cluster, is above the limit."""
+    if max_risk is not None and found.cost > max_risk:
+        said = percent(found.risk) if found.costs is None else f"cost {found.cost:.4g}"
+        leave(Code.TOO_RISKY, f"The certified {said} is above --max-risk {max_risk:g}.")

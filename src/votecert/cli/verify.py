@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
-from votecert.cli.console import Talk, data, plain
+from votecert.cli.console import Talk, data, plain, text_of
 from votecert.cli.errors import NotVerifiedError
 from votecert.cli.rows import Result, encoding, read_rows, rows_of_group
 
@@ -73,12 +73,9 @@ def sound_results(path: Path, bound: str | None = None) -> list[Result]:
 
 def load_results(path: Path) -> list[Result]:
     """Read the certificates of a file, or its triage; JSON that is nothing sound counts as not verified."""
-    if path.is_dir() or not path.exists():
-        raise FileNotFoundError(f"There is no file {path}.")
-    if path.stat().st_size > LARGEST_CERTIFICATE:
-        raise ValueError(f"{path} is too large to be a certificate.")
+    text = text_of(path, LARGEST_CERTIFICATE, "a certificate")
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a certificate: it is not JSON ({error}).") from None
     listed = content if isinstance(content, list) else [content]
