@@ -2,9 +2,8 @@
 
 from votecert.display.bars import BoundComparisonDisplay, WeightsDisplay
 from votecert.display.curves import CertificateCurveDisplay, MarginDisplay
-from votecert.display.difference import DifferenceDisplay
+from votecert.display.decisions import DifferenceDisplay, TriageDisplay
 from votecert.display.monitoring import MonitorDisplay
-from votecert.display.triage import TriageDisplay
 
 __all__ = [
     "BoundComparisonDisplay",
