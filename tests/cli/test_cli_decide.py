@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from jury_file import ROWS, jury
@@ -98,6 +99,15 @@ def test_versus_compares_columns_votes_and_certificates(invoke, votes, tmp_path)
     fresh = invoke("versus", "new.csv", *ROWS, "--first", "learned.json", "--second", "vote")
     assert fresh.exit_code == 0, fresh.stderr
     assert "learned.json" in fresh.stdout
+
+
+def test_versus_takes_one_vote_a_file(invoke, votes):
+    (Path(votes).parent / "weights.json").write_text("[0.503, 0.249, 0.248]")
+    made = invoke("compare", votes, *ROWS, "--weights", "weights.json", "--json", "two.json")
+    assert made.exit_code == 0, made.stderr
+    done = invoke("versus", votes, *ROWS, "--first", "two.json", "--second", "vote")
+    assert done.exit_code == 2
+    assert "two.json has certificates of" in done.stderr
 
 
 @pytest.mark.parametrize("who", ["nobody", "triage.json"])

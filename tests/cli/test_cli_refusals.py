@@ -57,6 +57,7 @@ def assert_refused(done, tmp_path, *words: str) -> None:
         (["--label", "9"], ["no column at position 9"]),
         ([*ROWS, "--group", "nowhere"], ["no column 'nowhere'"]),
         ([*ROWS, "--ignore", "nobody"], ["no column 'nobody'"]),
+        ([*ROWS, "--largest-cluster", "5"], ["--largest-cluster goes with --cluster"]),
         ([*ROWS, "--delta", "0"], ["delta must be between 0 and 1"]),
         ([*ROWS, "--delta", "5"], ["delta must be between 0 and 1"]),
         ([*ROWS, "--bound", "nonsense"], ["no bound 'nonsense'", "occam"]),

@@ -67,7 +67,7 @@ def weak():
 @cache
 def learned():
     """A vote fitted on a part of the rows and certified on the rest, as ``weights="learn"`` may return it."""
-    votes, y = rows(m=640, accuracies=tuple(np.linspace(0.95, 0.5, 12)), labels=("a", "b", "c"))
+    votes, y = rows(m=560, accuracies=tuple(np.linspace(0.95, 0.5, 12)), labels=("a", "b", "c"))
     certificate = vc.certify(votes, y)
     return certificate, votes, y
 

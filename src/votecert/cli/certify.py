@@ -59,6 +59,8 @@ def certify(
     """
     given = learning_options.given(vote.weights)
     check_outputs(result_options)
+    if largest_cluster is not None and cluster is None:
+        raise ValueError("--largest-cluster goes with --cluster, which says what belongs together.")
     if costs is not None or cluster is not None:
         if row_options.group is not None or vote.bound is not None or sequential:
             raise ValueError("--costs and --cluster do not go with --group, --bound or --sequential.")

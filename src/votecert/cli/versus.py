@@ -84,7 +84,11 @@ def _answers(who: str, found: vc.VoteTable) -> Any:
     if not Path(who).exists():
         known = ", ".join([*(found.voters or ()), PLAIN][:8])
         raise ValueError(f"{who!r} is no column of votes and no file; there are {known}.")
-    (certificate,) = {one.predictor: one for one in sound_results(Path(who))}.values()
+    certificate, *others = {one.predictor: one for one in sound_results(Path(who))}.values()
+    if others:
+        raise ValueError(
+            f"{who} has certificates of {1 + len(others)} different votes; one is compared here."
+        )
     if not isinstance(certificate, vc.Certificate):
         raise ValueError(f"{who} is a {certificate.kind_of_record} file; this takes a certificate of errors.")
     vote, own = certificate.predictor, rows
