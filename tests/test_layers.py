@@ -20,7 +20,6 @@ FLUENT = {
     ("votecert.certificate.certificate", "votecert.report"),
     ("votecert.certificate.certificate", "votecert.report.notebook"),
     ("votecert.certificate.table", "votecert.report.notebook"),
-    ("votecert.certificate.certificate", "votecert.certificate.json"),
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
     ("votecert.certificate.triage.record", "votecert.certificate.triage.verify"),
     ("votecert.certificate.triage.record", "votecert.report.triage"),

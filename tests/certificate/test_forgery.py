@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 import votecert as vc
 from votecert.bounds import BOUNDS
 from votecert.certificate import verify as verification
-from votecert.certificate.json import digest
+from votecert.certificate.record import digest
 
 WEIGHTS = [0.4, 0.3, 0.2, 0.1]
 

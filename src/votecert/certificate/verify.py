@@ -14,7 +14,6 @@ import numpy.typing as npt
 from votecert.bounds.occam import counted_votes
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.certified_rows import certified_rows
-from votecert.certificate.checks import problem_with_fields
 from votecert.certificate.text import sentence
 from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.learning.whole_votes import refitted_vote
@@ -82,7 +81,7 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verifi
     few = isinstance(certificate.terms.n_voters, int) and certificate.terms.n_voters <= MOST_IN_FORTY_DIGITS
     precise = few and importlib.util.find_spec("mpmath") is not None
     arithmetic = "40 digits" if precise else "float64"
-    problem = problem_with_fields(certificate) or certificate.problem_with_terms()
+    problem = certificate.problem_with_fields() or certificate.problem_with_terms()
     if problem:  # nothing is computed from terms that no bound could have had
         return Verification(math.nan, arithmetic, False, [sentence(problem)])
     problems: list[str] = []
