@@ -16,21 +16,21 @@ from votecert.bounds.base import Bound, Origin, Terms
 from votecert.bounds.kinds import Kind, OneOf, Real, Whole
 from votecert.certificate import words
 from votecert.certificate.checks import FLAG, Between, Labels, Numbers, Text, Texts
-from votecert.certificate.record import INFINITE, Record, as_tuple
+from votecert.certificate.record import INFINITE, as_tuple
 from votecert.certificate.schema_1 import as_schema_1, from_schema_1
 from votecert.certificate.text import percent
-from votecert.references import bibtex
+from votecert.certificate.vote_record import AboutVote
 from votecert.rows.predictor import WeightedVote, scaled_votes
 from votecert.rows.tables import in_order
 
 if TYPE_CHECKING:
-    from votecert.certificate.verify import Verification
+    from votecert.certificate.verification import Verification
 
 VoteKind = Literal["hard", "soft"]
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate(Record):
+class Certificate(AboutVote):
     """An upper bound on the true error of a vote, with everything needed to check it.
 
     Attributes
@@ -100,10 +100,7 @@ class Certificate(Record):
     notes: tuple[str, ...] = ()
 
     kind_of_record = "certificate"
-    schemas = (1, 2, 3)
-    """The first stored the predictor, too; the third has votes with a table, which readers of the second
-    would not understand."""
-
+    schemas = (1, 2, 3)  # the first stored the predictor, too; readers of the second know no tables
     told_first = ("statement", "is_guarantee", "assumptions")
     kinds: ClassVar[Mapping[str, Kind]] = {
         "risk": Real(0, 1),
@@ -217,9 +214,19 @@ class Certificate(Record):
         """What must be true for the statement to hold."""
         return words.assumptions(self)
 
-    def cite(self) -> str:
-        """BibTeX of the works behind this certificate."""
-        return bibtex([*self.method.cited(), "votecert"])
+    @property
+    def verdict(self) -> words.Verdict:
+        """The first thing that a reader sees."""
+        return words.verdict(self)
+
+    @property
+    def headline(self) -> list[words.Fact]:
+        """The few numbers that stand under the verdict."""
+        return words.headline(self)
+
+    def works(self) -> list[str]:
+        """Keys of what is to be cited."""
+        return [*self.method.cited()]
 
     def to_html(
         self,
@@ -253,12 +260,6 @@ class Certificate(Record):
 
         shown = {"votes": votes, "y": y, "table": table, "monitor": monitor}
         return to_html(self, path, **shown, max_risk=max_risk, title=title)
-
-    def to_markdown(self) -> str:
-        """A section for a model card."""
-        from votecert.report import to_markdown
-
-        return to_markdown(self)
 
     def verify(self, votes: Any = None, y: Any = None) -> Verification:
         """Recompute the number from the stored statistics, and those from the rows if given.
@@ -325,12 +326,6 @@ class Certificate(Record):
     def _stored(self) -> dict[str, Any]:
         stored = super()._stored()
         return stored if self.notes else {name: stored[name] for name in stored if name != "notes"}
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from votecert.report.notebook import certificate_html
-
-        return certificate_html(self)
 
     def __repr__(self) -> str:
         mark = "" if self.is_guarantee else ", NOT A GUARANTEE"

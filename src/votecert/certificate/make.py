@@ -15,7 +15,7 @@ from votecert.certificate.table import CertificateTable
 from votecert.learning.base import Learner
 from votecert.learning.budget import mark_interrupted
 from votecert.rows.ballots import Ballots
-from votecert.rows.read import Floats, Rows
+from votecert.rows.read import Floats, Rows, read_prior
 from votecert.rows.scores import Scores
 
 
@@ -30,6 +30,20 @@ class Maker:
     voters: tuple[str, ...] | None
     group: str | None = None
     learns: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        origin: Origin,
+        prior: Any,
+        fallback: Any,
+        voters: tuple[str, ...] | None,
+        learns: bool,
+    ) -> Maker:
+        """From what the user passes as prior and fallback."""
+        known = read_prior(prior, rows.n_voters), fallback_index(fallback, rows)
+        return cls(rows, origin, *known, voters, learns=learns)
 
     @property
     def ballots(self) -> Ballots:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,8 +37,6 @@ STARTS = ((1.0, 2), (0.7, 1), (0.5, 1), (0.25, 1), (0.12, 1), (0.06, 1), (0.03, 
 
 ENOUGH = 1.5
 """Tests begin where so many times the rows are expected that it takes without an error."""
-
-FEWEST_ROWS_TO_SPLIT = 40
 
 
 def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.NDArray[Any]]:
@@ -109,51 +107,6 @@ class Leads(NamedTuple):
         return Counts(rows, starts, *(column.astype(np.int64).tolist() for column in (answered, errors)))
 
 
-@dataclass(frozen=True)
-class Ready:
-    """A vote with its thresholds, the rows that certify it, and how many it was fitted on."""
-
-    vote: WeightedVote
-    cuts: tuple[float, ...]
-    starts: tuple[int, ...]
-    rows: Rows
-    n_fitted: int = 0
-
-    @classmethod
-    def at(cls, vote: WeightedVote, rows: Rows, thresholds: Iterable[float] | None) -> Ready:
-        """A vote that was fixed in advance: thresholds are a declared grid."""
-        return cls(vote, *declared_cuts(vote, thresholds, _always_odd(vote, rows)), rows)
-
-    @classmethod
-    def learned(
-        cls,
-        rows: Rows,
-        fallback: int | None,
-        thresholds: Iterable[float] | None,
-        split: float,
-        seed: int,
-        max_risk: float,
-        delta: float,
-    ) -> Ready:
-        """A vote and thresholds that the fitting part fixes; the other rows certify."""
-        if not 0 < split < 1:
-            raise ValueError(f"split must be between 0 and 1, both excluded, to learn a vote, not {split!r}.")
-        if not rows.can_split(split, seed):
-            raise ValueError("Which rows are which is not known any more: read them with split= and seed=.")
-        fitting, certifying = (rows.part(split, seed, fitting=which) for which in (True, False))
-        if rows.n_rows < FEWEST_ROWS_TO_SPLIT or fitting is None or certifying is None:
-            raise ValueError(
-                f"{rows.n_rows} rows are too few to learn a vote on some and certify it on the others: it "
-                f"takes {FEWEST_ROWS_TO_SPLIT}. Use weights='uniform'."
-            )
-        vote = fit_vote(fitting, fallback, rows.classes_declared, rows.abstention_declared)
-        if thresholds is not None:
-            cuts, starts = declared_cuts(vote, thresholds, False)
-        else:
-            cuts, starts = fitted_cuts(vote, fitting, certifying.n_rows / fitting.n_rows, max_risk, delta)
-        return cls(vote, cuts, starts, certifying, fitting.n_rows)
-
-
 def scale_of(vote: WeightedVote) -> int:
     """All votes there are: leads are told as shares of these."""
     return max(1, int(vote.numbers.reshape(len(vote.votes), -1).max(axis=1).sum()) + sum(vote.offsets))
@@ -191,7 +144,7 @@ def declared_cuts(
     return tuple(cuts), tuple(starts)
 
 
-def _always_odd(vote: WeightedVote, rows: Rows) -> bool:
+def always_odd(vote: WeightedVote, rows: Rows) -> bool:
     """Whether all leads are odd, or all even, as the number of votes is: two classes and no abstention."""
     return rows.n_outputs == 2 and vote.kind == "hard" and not any(vote.offsets) and vote.table is None
 
