@@ -53,9 +53,10 @@ class Units:
                 part = self.rows.subset(chosen) if chosen.any() else None
                 own = np.unique(self.own[chosen], return_inverse=True)[1].reshape(-1)
             if part is None or self.number < FEWEST_ROWS_TO_SPLIT:
+                what = "rows" if self.own is None else "clusters"
                 raise ValueError(
-                    f"{self.number} rows, or clusters, are too few to learn a vote on some and certify it on "
-                    f"the others: it takes {FEWEST_ROWS_TO_SPLIT}. Use weights='uniform'."
+                    f"{self.number} {what} are too few to learn a vote on some and certify it on the others: "
+                    f"it takes {FEWEST_ROWS_TO_SPLIT}. Use weights='uniform'."
                 )
             found.append(Units(part, own))
         return found[0], found[1]

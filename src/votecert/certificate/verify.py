@@ -10,19 +10,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from votecert.certificate import verification
 from votecert.certificate.certificate import Certificate, certified_vote
 from votecert.certificate.certified_rows import certified_rows
-from votecert.certificate.verification import (
-    EDITED,
-    OTHER_VOTE,
-    OTHER_WORDS,
-    SAME_FIT,
-    TOLERANCE,
-    UNEQUAL_WEIGHTS,
-    Verification,
-    best_arithmetic,
-    fits_differ,
-)
 from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.learning.whole_votes import refitted_vote
 from votecert.rows.ballots import Ballots
@@ -31,13 +21,15 @@ SAME_SHARE = 0.01
 """Errors and shares of kinds of votes may differ by less."""
 
 
-def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verification:
+def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> verification.Verification:
     """Recompute a certificate; see :meth:`Certificate.verify`."""
     n_voters = certificate.terms.n_voters
-    arithmetic, ar, below = best_arithmetic(n_voters if isinstance(n_voters, int) else sys.maxsize)
+    arithmetic, ar, below = verification.best_arithmetic(
+        n_voters if isinstance(n_voters, int) else sys.maxsize
+    )
     if problem := certificate.problem_with_fields() or certificate.problem_with_terms():
-        return Verification.refused(arithmetic, problem)
-    problems = [] if certificate.intact else [EDITED]
+        return verification.Verification.refused(arithmetic, problem)
+    problems = [] if certificate.intact else [verification.EDITED]
     value = certificate.method.formula(ar, certificate.terms)
     recomputed = float(min(1, max(0, value.risk)))
     problems += _differences(certificate, recomputed, below)
@@ -51,7 +43,7 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verifi
         problems, on_trust = problems + fit_problems, on_trust + fit_trust
     elif certificate.fitted_on == "part":
         on_trust.append("The vote was fitted on the rows that the seed picks; with the rows this is checked.")
-    return Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
+    return verification.Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
 
 
 def _differences(certificate: Certificate, recomputed: float, below: float) -> list[str]:
@@ -59,7 +51,7 @@ def _differences(certificate: Certificate, recomputed: float, below: float) -> l
     problems = []
     if certificate.risk < recomputed * (1 - below):
         problems.append(f"The risk {certificate.risk!r} is below the recomputed {recomputed!r}.")
-    elif certificate.risk > recomputed + TOLERANCE:
+    elif certificate.risk > recomputed + verification.TOLERANCE:
         problems.append(f"The risk {certificate.risk!r} is above the recomputed {recomputed!r}.")
     spent = math.fsum(certificate.ledger.values())
     if spent > certificate.delta * (1 + 1e-12):
@@ -89,12 +81,8 @@ def _counts_that_differ(certificate: Certificate) -> list[str]:
 
 def _details_that_differ(certificate: Certificate, known: dict[str, float]) -> list[str]:
     """Numbers on the way that are not those of the formula, up to the last digits of another machine."""
-    others = (
-        "interrupted",
-        CROSS_VALIDATED,
-        SHARE,
-        PLAIN_ERRORS,
-    )  # how learning went, on which the number does not rest
+    # how learning went, on which the number does not rest
+    others = ("interrupted", CROSS_VALIDATED, SHARE, PLAIN_ERRORS)
     told = {name: x for name, x in certificate.details.items() if not name.startswith(others)}
     if known.keys() != told.keys():
         return ["The details are not those of this bound."]
@@ -120,13 +108,13 @@ def _on_trust(certificate: Certificate) -> list[str]:
     listed = certificate.method.on_trust(certificate.terms)
     needs_fixed = certificate.method.origins == ("fixed",) and certificate.origin == "fixed"
     if needs_fixed and len(set(certificate.weights)) > 1:
-        listed.append(UNEQUAL_WEIGHTS)
+        listed.append(verification.UNEQUAL_WEIGHTS)
     if certificate.group is not None:
         listed.append("The group was fixed, and has a share of delta, whatever its rows show.")
     if certificate.declared:
         listed.append("What its maker declared, see the assumptions.")
     if not certificate.own_words:
-        listed.append(OTHER_WORDS)
+        listed.append(verification.OTHER_WORDS)
     return listed
 
 
@@ -184,11 +172,11 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     new = certified_vote(
         replace(certificate.terms, choice=again.choice()), certificate.classes, certificate.kind
     )
-    difference = fits_differ(certificate.predictor, new)
+    difference = verification.fits_differ(certificate.predictor, new)
     if difference == 0:
         return _fit_that_differs(certificate.details, again.details()), []
-    if difference <= SAME_FIT:
+    if difference <= verification.SAME_FIT:
         return [], [
             f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
         ]
-    return [OTHER_VOTE], []
+    return [verification.OTHER_VOTE], []

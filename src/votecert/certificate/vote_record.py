@@ -1,5 +1,4 @@
-"""Results about one vote: what they share, and what those share that are about one which was fixed in advance
-or fitted on a part of the rows."""
+"""Results about one vote, and those about a vote fixed in advance or fitted on a part of the rows."""
 
 from __future__ import annotations
 
@@ -13,19 +12,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from votecert._types import Codes
+from votecert._types import Codes, Indices
 from votecert.bounds.kinds import MOST_FOR_AN_ANSWER, MOST_VOTES, Index, Kind, OneOf, Real, Votes, Whole
 from votecert.bounds.occam import MOST_DRAWN_ROWS
+from votecert.certificate import verification
 from votecert.certificate.checks import FLAG, Labels, Texts
 from votecert.certificate.record import Record
 from votecert.certificate.text import sentence
-from votecert.certificate.verification import (
-    EDITED,
-    OTHER_WORDS,
-    UNEQUAL_WEIGHTS,
-    Verification,
-    best_arithmetic,
-)
 from votecert.certificate.words import ORIGINS, Fact, Verdict, who_votes, with_weights
 from votecert.numerics import Arithmetic
 from votecert.references import bibtex
@@ -116,6 +109,7 @@ class VoteRecord(AboutVote):
     voters: tuple[str, ...] | None
 
     fitted_on_trust: ClassVar[str]
+    is_guarantee: ClassVar[bool] = True
     group: ClassVar[None] = None  # as certificates of all rows have it
     kinds: ClassVar[Mapping[str, Kind]] = {
         "classes": Labels(),
@@ -187,19 +181,23 @@ class VoteRecord(AboutVote):
 
         return record_page(self, path, title=title)
 
-    def _totals(self, votes: Any) -> Any:
+    def totals(self, votes: Any) -> Any:
         """Votes of each class on new rows of the same voters; columns of a table are found by their names."""
         votes, vote = in_order(votes, self.voters), self.predictor
         if vote.kind == "soft":
             return soft_totals(np.asarray(votes), vote.numbers, vote.offsets)
-        return self._totals_of_codes(encode_votes(votes, vote.labels))
+        return self.totals_of_codes(encode_votes(votes, vote.labels))
 
-    def _totals_of_codes(self, codes: Codes) -> Any:
+    def totals_of_codes(self, codes: Codes) -> Any:
         """The same for votes that are places in ``classes``, or their number for a missing vote."""
         vote = self.predictor
         if codes.shape[1] != self.n_voters:
             raise ValueError(f"The vote has {self.n_voters} voters but there are {codes.shape[1]} columns.")
         return total_votes(codes, self.n_classes, vote.numbers, vote.offsets)
+
+    def _said(self, places: Indices) -> npt.NDArray[np.object_]:
+        """The labels at these places among the classes, None for -1."""
+        return np.array([*self.predictor.labels.tolist(), None], dtype=object)[places]
 
     @abstractmethod
     def _recomputed(self, ar: Arithmetic, below: float) -> tuple[float, list[str]]:
@@ -209,27 +207,27 @@ class VoteRecord(AboutVote):
     def _on_trust(self) -> list[str]:
         """What the counts alone cannot show, besides the assumptions."""
 
-    def _verified(self, votes: Any, y: Any, recount: Callable[[Rows], Found]) -> Verification:
+    def _verified(self, votes: Any, y: Any, recount: Callable[[Rows], Found]) -> verification.Verification:
         """Recompute everything from the stored counts, and count again on the rows if given."""
-        arithmetic, ar, below = best_arithmetic()
-        if problem := self.problem_with_fields() if self.intact else EDITED:
-            return Verification.refused(arithmetic, problem)
+        arithmetic, ar, below = verification.best_arithmetic()
+        if problem := self.problem_with_fields() if self.intact else verification.EDITED:
+            return verification.Verification.refused(arithmetic, problem)
         recomputed, problems = self._recomputed(ar, below)
         on_trust = self._on_trust()
         if not self.own_words:
-            on_trust.append(OTHER_WORDS)
+            on_trust.append(verification.OTHER_WORDS)
         if votes is not None or y is not None:
             more, trusted = recount(self._rows(votes, y))
             problems, on_trust = problems + more, on_trust + trusted
         elif self.origin == "learned":
             on_trust.append(self.fitted_on_trust)
-        return Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
+        return verification.Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
 
     def _chosen_before(self) -> list[str]:
         """What was chosen before the rows were seen, of the vote."""
         if self.origin == "learned":
             return [f"The seed {self.seed} was chosen once, whatever came of it."] if self.seed else []
-        return [UNEQUAL_WEIGHTS] if len(set(self.votes)) > 1 else []
+        return [verification.UNEQUAL_WEIGHTS] if len(set(self.votes)) > 1 else []
 
     def _rows(self, votes: Any, y: Any) -> Rows:
         """The rows, read with the classes and the rule for abstentions of the result."""

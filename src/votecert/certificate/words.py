@@ -277,9 +277,8 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
         return f"with {origin} weights"
     if len(set(vote.votes)) == 1:
         return "with equal weights"
-    listed = (
-        ", ".join(map(str, vote.votes)) if len(vote.votes) <= FEW else f"{sum(vote.votes):,} votes in all"
-    )
+    few = len(vote.votes) <= FEW
+    listed = ", ".join(map(str, vote.votes)) if few else f"{sum(vote.votes):,} votes in all"
     return f"with the {origin} weights rounded to whole numbers: {listed}"
 
 
@@ -307,15 +306,8 @@ def worth_of_answers(certificate: Certificate, most: int = FEW) -> list[tuple[st
 def kinds_compared(certificate: Certificate) -> list[tuple[str, float, float]]:
     """Kinds of votes that were fitted: name, cross-validated error, and share in the fitted vote."""
     details = certificate.details
-    return [
-        (
-            name.removeprefix(CROSS_VALIDATED),
-            error,
-            details.get(SHARE + name.removeprefix(CROSS_VALIDATED), 0.0),
-        )
-        for name, error in details.items()
-        if name.startswith(CROSS_VALIDATED)
-    ]
+    kinds = [name.removeprefix(CROSS_VALIDATED) for name in details if name.startswith(CROSS_VALIDATED)]
+    return [(kind, details[CROSS_VALIDATED + kind], details.get(SHARE + kind, 0.0)) for kind in kinds]
 
 
 def about_learning(certificate: Certificate) -> list[str]:

@@ -5,17 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from votecert.certificate.losses.counting import (
-    Costs,
-    Losses,
-    are_errors,
-    cheapest_offsets,
-    counted_losses,
-    error_costs,
-    expected_classes,
-    expected_cost,
-    total_cost,
-)
+from votecert.certificate.losses import counting
+from votecert.certificate.losses.counting import Costs, Losses, counted_losses
 from votecert.certificate.record import as_tuple
 from votecert.certificate.triage.leads import candidate_votes
 from votecert.certificate.units import Units
@@ -29,7 +20,8 @@ FINE = 10_000
 
 def counted(vote: WeightedVote, units: Units, costs: Costs | None, largest: int | None) -> Losses:
     """The losses of a vote on rows or clusters."""
-    return counted_losses(vote, units.rows, costs or error_costs(units.rows.n_classes), units.own, largest)
+    known = costs or counting.error_costs(units.rows.n_classes)
+    return counted_losses(vote, units.rows, known, units.own, largest)
 
 
 def fitted_vote(
@@ -37,18 +29,19 @@ def fitted_vote(
 ) -> WeightedVote:
     """Of the votes that fitting rows and declarations alone decide, the one that should cost least."""
     found = candidate_votes(fitting, fallback, classes_declared, abstention_declared)
-    if are_errors(costs):
-        return min(found, key=lambda vote: total_cost(counted_losses(vote, fitting, costs, None, None)))
+    if counting.are_errors(costs):
+        losses = [counted_losses(vote, fitting, costs, None, None) for vote in found]
+        return min(zip(losses, found, strict=True), key=lambda one: counting.total_cost(one[0]))[1]
     for vote in found[:]:  # the classes should have other chances
         finer = times(vote, FINE if isinstance(fitting, Scores) else 2)
         if isinstance(fitting, Scores):
             totals: Any = soft_totals(fitting.values, finer.numbers, finer.offsets)
         else:
             totals = fitting.vote_totals(finer.numbers, finer.offsets)
-        expected = expected_classes(fitting, totals)
-        found.append(replace(finer, offsets=tuple(cheapest_offsets(finer, totals, expected, costs))))
+        expected = counting.expected_classes(fitting, totals)
+        found.append(replace(finer, offsets=tuple(counting.cheapest_offsets(finer, totals, expected, costs))))
     # the last one is the fitted vote, if there is one: it knows the chances best
-    return min(found, key=lambda vote: expected_cost(vote, fitting, expected, costs))
+    return min(found, key=lambda vote: counting.expected_cost(vote, fitting, expected, costs))
 
 
 def times(vote: WeightedVote, factor: int) -> WeightedVote:

@@ -6,23 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from votecert._types import Codes
 from votecert.bounds.kinds import Kind, Real, Whole
 from votecert.certificate.checks import FLAG, Between
-from votecert.certificate.losses.counting import (
-    UNIT,
-    Costs,
-    Losses,
-    are_errors,
-    error_costs,
-    largest_cost,
-    loss_limit,
-    mean_loss,
-    total_cost,
-)
+from votecert.certificate.losses import counting
 from votecert.certificate.losses.fitting import counted, fitted_vote
 from votecert.certificate.text import amount, confidence, percent, share
 from votecert.certificate.triage.leads import answers
@@ -68,11 +57,11 @@ class LossCertificate(VoteRecord):
 
     risk: float
     delta: float
-    costs: Costs | None
+    costs: counting.Costs | None
     clusters: bool
     largest: int | None
     single_rows: bool
-    losses: Losses
+    losses: counting.Losses
     n_units: int
     n_fitted: int
     n_rows: int
@@ -87,7 +76,6 @@ class LossCertificate(VoteRecord):
         "risk": Real(0, 1),
         "delta": Between(),
     }
-    is_guarantee: ClassVar[bool] = True
 
     @property
     def cost(self) -> float:
@@ -97,17 +85,17 @@ class LossCertificate(VoteRecord):
     @property
     def scale(self) -> float:
         """The largest cost."""
-        return 1.0 if self.costs is None else largest_cost(self.costs)
+        return 1.0 if self.costs is None else counting.largest_cost(self.costs)
 
     @property
     def mean(self) -> float:
         """The mean cost that was counted."""
-        return mean_loss(self.losses) * self.scale
+        return counting.mean_loss(self.losses) * self.scale
 
     @property
     def counts_errors(self) -> bool:
         """Whether losses are errors of single rows, whose number is binomial."""
-        return not self.clusters and (self.costs is None or are_errors(self.costs))
+        return not self.clusters and (self.costs is None or counting.are_errors(self.costs))
 
     @property
     def ledger(self) -> dict[str, float]:
@@ -122,18 +110,14 @@ class LossCertificate(VoteRecord):
     def predict(self, votes: Any) -> npt.NDArray[Any]:
         """Labels by exactly the certified vote; None for no answer, if that has a cost of its own."""
         if self.may_be_silent:
-            return self._said(self._totals(votes))
+            return self._said(answers(self.predictor, self.totals(votes))[0])
         return self.predictor.predict(in_order(votes, self.voters))
 
     def predict_codes(self, codes: Codes) -> npt.NDArray[Any]:
         """The same for votes that are places in ``classes``, or their number for a missing vote."""
         if self.may_be_silent:
-            return self._said(self._totals_of_codes(codes))
+            return self._said(answers(self.predictor, self.totals_of_codes(codes))[0])
         return self.predictor.predict_codes(codes)
-
-    def _said(self, totals: Any) -> npt.NDArray[np.object_]:
-        labels = np.array([*self.predictor.labels.tolist(), None], dtype=object)
-        return labels[answers(self.predictor, totals)[0]]  # -1 is the last: none
 
     @property
     def claim(self) -> str:
@@ -192,7 +176,9 @@ class LossCertificate(VoteRecord):
 
     def limit(self, ar: Arithmetic) -> Number:
         """The limit on the mean loss."""
-        return loss_limit(ar, self.losses, self.delta, largest=self.largest, errors=self.counts_errors)
+        return counting.loss_limit(
+            ar, self.losses, self.delta, largest=self.largest, errors=self.counts_errors
+        )
 
     def _recomputed(self, ar: Arithmetic, below: float) -> tuple[float, list[str]]:
         recomputed = float(min(1, self.limit(ar)))
@@ -214,7 +200,7 @@ class LossCertificate(VoteRecord):
         problems, trusted, vote = [], [], self.predictor
         if self.origin == "learned":
             fitting, units = units.parts(self.split, self.seed)
-            costs = self.costs or error_costs(self.n_classes)
+            costs = self.costs or counting.error_costs(self.n_classes)
             declared = self.classes_declared, self.abstention_declared
             difference = fits_differ(vote, fitted_vote(fitting.rows, costs, self.fallback, *declared))
             if difference > SAME_FIT:
@@ -245,16 +231,18 @@ class LossCertificate(VoteRecord):
         if any(Whole().problem(number, self) for unit in self.losses for number in unit):
             yield "the losses are not whole numbers."
         most = self.largest or 1
-        if not all(0 < size <= most and loss <= size * UNIT and count for size, loss, count in self.losses):
+        if not all(
+            0 < size <= most and loss <= size * counting.UNIT and count for size, loss, count in self.losses
+        ):
             yield "a loss, or a size, is larger than it can be."
-        if self.clusters and any(loss % (UNIT // GRID) for _, loss, _ in self.losses):
+        if self.clusters and any(loss % (counting.UNIT // GRID) for _, loss, _ in self.losses):
             yield "a loss of a cluster is no multiple of 1/1024."
         if sum(count for _, _, count in self.losses) != self.n_units or not self.errors <= self.n_rows:
             yield "there are not as many losses as rows or clusters, or too many errors."
         if self.largest is not None and sum(size * count for size, _, count in self.losses) != self.n_rows:
             yield "the clusters have not as many rows as there are."
         by_rows = not self.clusters or self.largest is not None
-        if self.costs is None and by_rows and total_cost(self.losses) != self.errors * UNIT:
+        if self.costs is None and by_rows and counting.total_cost(self.losses) != self.errors * counting.UNIT:
             yield "the errors do not go with the losses."
         if self.n_units > self.n_rows or (not self.clusters and self.n_units != self.n_rows):
             yield "the numbers of rows and clusters do not agree."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +51,11 @@ def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.
 
 
 def vote_of(
-    rows: Rows, votes: npt.ArrayLike, fallback: int | None, offsets: Sequence[int] = ()
+    rows: Rows,
+    votes: npt.ArrayLike,
+    fallback: int | None,
+    offsets: Sequence[int] = (),
+    table: IntArray | None = None,
 ) -> WeightedVote:
     """A vote on such rows."""
     return WeightedVote(
@@ -61,6 +64,7 @@ def vote_of(
         classes=tuple(rows.classes.tolist()),
         kind="soft" if isinstance(rows, Scores) else "hard",
         fallback=fallback,
+        table=None if table is None else as_tuple(table.tolist()),
     )
 
 
@@ -97,9 +101,8 @@ class Leads(NamedTuple):
     def counts(self, rows: int, cuts: Sequence[float], starts: Sequence[int]) -> Counts:
         """Answered rows and errors at each threshold, the highest first."""
         low_first = np.array(cuts)[::-1]
-        reached = np.searchsorted(
-            low_first, self.lead, side="right"
-        )  # so many thresholds does each row reach
+        # so many thresholds does each row reach
+        reached = np.searchsorted(low_first, self.lead, side="right")
         answered, errors = (
             np.bincount(reached, self.times * chosen, minlength=len(cuts) + 1)[:0:-1].cumsum()
             for chosen in (np.ones(len(reached)), self.wrong)
@@ -172,9 +175,7 @@ def candidate_votes(
         )
     listed = [vote_of(fitting, np.ones(fitting.n_voters, dtype=np.int64), fallback)]
     if found is not None:
-        table = None if found.table is None else as_tuple(found.table.tolist())
-        fitted = vote_of(fitting, found.votes, fallback, found.offsets.tolist())
-        listed.append(replace(fitted, table=table))
+        listed.append(vote_of(fitting, found.votes, fallback, found.offsets.tolist(), found.table))
     return listed
 
 

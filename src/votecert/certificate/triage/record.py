@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from votecert._types import Codes
+from votecert._types import Codes, Indices
 from votecert.bounds.kinds import Kind, Real, Whole
 from votecert.certificate.checks import Between
 from votecert.certificate.text import amount, at_least, confidence, percent, sentence
@@ -138,20 +138,18 @@ class Triage(VoteRecord):
         threshold : float, optional
             Another threshold of the :attr:`curve`, which has its own limit.
         """
-        return self._decided(self._totals(votes), threshold)
+        return self._said(self.places(self.totals(votes), threshold))
 
     def decide_codes(self, codes: Codes, threshold: float | None = None) -> npt.NDArray[np.object_]:
         """The same for votes that are places in ``classes``, or their number for a missing vote."""
-        return self._decided(self._totals_of_codes(codes), threshold)
+        return self._said(self.places(self.totals_of_codes(codes), threshold))
 
-    def _decided(self, totals: Any, threshold: float | None) -> npt.NDArray[np.object_]:
+    def places(self, totals: Any, threshold: float | None = None) -> Indices:
+        """Places of the answers among ``classes``, -1 where the case is handed over."""
         winner, lead = answers(self.predictor, totals)
-        labels = np.full(len(winner), None, dtype=object)
         place = self.place if threshold is None else self.place_of(threshold)
-        if place is not None:
-            answered = (winner >= 0) & (lead >= self.cuts[place])
-            labels[answered] = self.predictor.labels[winner[answered]].tolist()
-        return labels
+        answered = place is not None and lead >= self.cuts[place]
+        return np.where(answered, winner, -1)
 
     def place_of(self, threshold: float) -> int:
         """Place of a threshold among ``cuts``; only that of the target and those of the curve have limits."""
