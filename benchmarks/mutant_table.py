@@ -1118,8 +1118,8 @@ MUTANTS = (
     ),
     Mutant(
         "certificate/losses/record.py",
-        "return not self.clusters and (self.costs is None or are_errors(self.costs))",
-        "return self.costs is None or are_errors(self.costs)",
+        "return not self.clusters and (self.costs is None or counting.are_errors(self.costs))",
+        "return self.costs is None or counting.are_errors(self.costs)",
         "clusters are counted as errors of rows",
         LOSSES,
     ),
