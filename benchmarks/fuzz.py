@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 import votecert as vc
-from votecert.certificate.json import digest
+from votecert.certificate.record import digest
 from votecert.cli import main as votecert
 
 SECONDS = 20

@@ -18,14 +18,9 @@ PACKAGE = ROOT / "src" / "votecert"
 
 FLUENT = {
     ("votecert.certificate.certificate", "votecert.report"),
-    ("votecert.certificate.certificate", "votecert.report.notebook"),
-    ("votecert.certificate.table", "votecert.report.notebook"),
-    ("votecert.certificate.certificate", "votecert.certificate.json"),
     ("votecert.certificate.certificate", "votecert.certificate.verify"),
-    ("votecert.certificate.triage.record", "votecert.certificate.triage.verify"),
-    ("votecert.certificate.triage.record", "votecert.report.triage"),
-    ("votecert.certificate.losses.record", "votecert.certificate.losses.verify"),
-    ("votecert.certificate.losses.record", "votecert.report.losses"),
+    ("votecert.certificate.table", "votecert.report.notebook"),
+    ("votecert.certificate.vote_record", "votecert.report"),
     ("votecert.monitoring.monitor", "votecert.monitoring.state"),
     ("votecert.monitoring.monitor", "votecert.report"),
     ("votecert.monitoring.monitor", "votecert.display.monitoring"),

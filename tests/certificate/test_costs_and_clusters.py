@@ -12,9 +12,10 @@ from scipy.stats import beta, binom
 
 import votecert as vc
 from votecert.certificate.losses.counting import UNIT, cheapest_offsets, counted_losses, in_units, read_costs
-from votecert.certificate.losses.make import Units, times
+from votecert.certificate.losses.fitting import times
 from votecert.certificate.record import digest
-from votecert.certificate.verify import fits_differ
+from votecert.certificate.units import Units
+from votecert.certificate.verification import fits_differ
 from votecert.numerics import bounded_mean_upper, kl_inverse_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.checks import VoteWarning

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 from dataclasses import replace
@@ -15,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 import votecert as vc
 from votecert.bounds import BOUNDS
 from votecert.certificate import verify as verification
-from votecert.certificate.json import digest
+from votecert.certificate.record import digest
 
 WEIGHTS = [0.4, 0.3, 0.2, 0.1]
 
@@ -211,7 +212,7 @@ FREE = {("bg++", "draws"), ("cctnd", "offset"), ("out of bag", "offset")}
 @pytest.mark.parametrize("name", KINDS)
 def test_an_edited_certificate_is_refused_or_says_no_more(name, monkeypatch):
     # forty digits are for the honest ones above: here it is about what is refused, thousands of times
-    monkeypatch.setattr(verification.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     honest, votes, y = kind(name)
     text = honest.to_json()
     trusted = set(honest.verify().on_trust)

@@ -9,7 +9,7 @@ import pytest
 from test_forgery import edited, kind
 
 import votecert as vc
-from votecert.certificate.json import digest
+from votecert.certificate.record import digest
 
 STORED = json.loads((Path(__file__).parent / "schema_1.json").read_text())
 

@@ -12,7 +12,7 @@ from problems import voted
 
 import votecert as vc
 from votecert.bounds.partition import Partition
-from votecert.certificate.json import digest
+from votecert.certificate.record import digest
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.rows.scores import Scores
 

@@ -12,7 +12,7 @@ import pytest
 from jury_file import ROWS
 
 import votecert as vc
-from votecert.certificate.json import digest
+from votecert.certificate.record import digest
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_whichever_field_is_removed_or_added_it_does_not_verify(invoke, certific
 
 def test_a_new_digest_does_not_help(invoke, certificate, tmp_path):
     """Whoever lowers the risk and signs again is found out by the arithmetic."""
-    from votecert.certificate.json import digest
+    from votecert.certificate.record import digest
 
     for path, value in ((("risk",), 0.01), (("terms", "n_rows"), 4000), (("terms", "delta"), 0.9)):
         changed = copy.deepcopy(certificate)

@@ -4,6 +4,6 @@ from votecert.certificate._certify import certify, compare
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.compare_at import compare_at
 from votecert.certificate.table import CertificateTable
-from votecert.certificate.verify import Verification
+from votecert.certificate.verification import Verification
 
 __all__ = ["Certificate", "CertificateTable", "Verification", "certify", "compare", "compare_at"]

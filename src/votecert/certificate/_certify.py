@@ -14,7 +14,7 @@ from votecert.bounds.base import Bound, Origin
 from votecert.bounds.test_set import TestSet
 from votecert.certificate.groups import read_groupings
 from votecert.certificate.losses import Losses, certify_losses
-from votecert.certificate.make import Maker, best_of, fallback_index
+from votecert.certificate.make import Maker, best_of
 from votecert.certificate.table import CertificateTable
 from votecert.learning import check_prior, find_learners, ignored, read_options, splitting
 from votecert.learning.base import Learner
@@ -25,7 +25,6 @@ from votecert.rows.read import (
     Floats,
     Weights,
     check_delta,
-    read_prior,
     read_rows,
     read_weights,
     voter_names,
@@ -171,14 +170,7 @@ def certify(
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
     methods = _in_search(search, [find_bound(name) for name in tried])
     check_prior(prior, methods)
-    maker = Maker(
-        rows=rows,
-        origin=origin,
-        prior=read_prior(prior, rows.n_voters),
-        fallback=fallback_index(fallback, rows),
-        voters=names,
-        learns=theta is None,
-    )
+    maker = Maker.of(rows, origin, prior, fallback, names, learns=theta is None)
     maker.check(methods)
     found_by = _weights(theta, methods, options, votes, groups is not None)
     if groups is not None:
@@ -257,14 +249,7 @@ def compare(
     check_prior(prior, methods)
     names = voter_names(votes, voters, rows.n_voters)
     theta, origin = read_weights(weights, rows.n_voters, fixed_in_advance, names)
-    maker = Maker(
-        rows=rows,
-        origin=origin,
-        prior=read_prior(prior, rows.n_voters),
-        fallback=fallback_index(fallback, rows),
-        voters=names,
-        learns=theta is None,
-    )
+    maker = Maker.of(rows, origin, prior, fallback, names, learns=theta is None)
     skipped = {method.id: problem for method in methods if (problem := maker.problem_with(method))}
     methods = [method for method in methods if method.id not in skipped]
     sharing = max(1, sum(method.covers(origin) for method in methods))

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from votecert.bounds import BOUNDS
 from votecert.bounds.base import Bound, Origin, Terms
+from votecert.bounds.kinds import Kind, OneOf, Real, Whole
 from votecert.certificate import words
-from votecert.certificate.record import as_tuple
+from votecert.certificate.checks import FLAG, Between, Labels, Numbers, Text, Texts
+from votecert.certificate.record import INFINITE, as_tuple
+from votecert.certificate.schema_1 import as_schema_1, from_schema_1
 from votecert.certificate.text import percent
-from votecert.references import bibtex
+from votecert.certificate.vote_record import AboutVote
 from votecert.rows.predictor import WeightedVote, scaled_votes
 from votecert.rows.tables import in_order
 
 if TYPE_CHECKING:
-    from votecert.certificate.verify import Verification
+    from votecert.certificate.verification import Verification
 
 VoteKind = Literal["hard", "soft"]
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(AboutVote):
     """An upper bound on the true error of a vote, with everything needed to check it.
 
     Attributes
@@ -94,8 +98,29 @@ class Certificate:
     declared: tuple[str, ...] = ()
     abstention_declared: bool = True
     notes: tuple[str, ...] = ()
-    intact: bool = field(default=True, compare=False)
-    own_words: bool = field(default=True, compare=False)
+
+    kind_of_record = "certificate"
+    schemas = (1, 2, 3)  # the first stored the predictor, too; readers of the second know no tables
+    told_first = ("statement", "is_guarantee", "assumptions")
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "risk": Real(0, 1),
+        "delta": Between(),
+        "classes": Labels(),
+        "kind": OneOf("hard", "soft"),
+        "origin": OneOf(*get_args(Origin)),
+        "errors": Whole(),
+        "ties": Whole(),
+        "details": Numbers(),
+        "ledger": Numbers(0, 1),
+        "classes_declared": FLAG,
+        "group": Text(),
+        "voters": Texts("names", may_be_missing=True),
+        "reason": Text(),
+        "declared": Texts("sentences"),
+        "abstention_declared": FLAG,
+        "notes": Texts("sentences"),
+    }
+    """The terms are checked by their bound."""
 
     @cached_property
     def predictor(self) -> WeightedVote:
@@ -189,15 +214,19 @@ class Certificate:
         """What must be true for the statement to hold."""
         return words.assumptions(self)
 
-    def cite(self) -> str:
-        """BibTeX of the works behind this certificate."""
-        return bibtex([*self.method.cited(), "votecert"])
+    @property
+    def verdict(self) -> words.Verdict:
+        """The first thing that a reader sees."""
+        return words.verdict(self)
 
-    def to_json(self) -> str:
-        """The certificate as JSON text, with its digest."""
-        from votecert.certificate.json import to_json
+    @property
+    def headline(self) -> list[words.Fact]:
+        """The few numbers that stand under the verdict."""
+        return words.headline(self)
 
-        return to_json(self)
+    def works(self) -> list[str]:
+        """Keys of what is to be cited."""
+        return [*self.method.cited()]
 
     def to_html(
         self,
@@ -231,19 +260,6 @@ class Certificate:
 
         shown = {"votes": votes, "y": y, "table": table, "monitor": monitor}
         return to_html(self, path, **shown, max_risk=max_risk, title=title)
-
-    def to_markdown(self) -> str:
-        """A section for a model card."""
-        from votecert.report import to_markdown
-
-        return to_markdown(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read a certificate. Call :meth:`verify` before trusting it."""
-        from votecert.certificate.json import from_json
-
-        return from_json(cls, text)
 
     def verify(self, votes: Any = None, y: Any = None) -> Verification:
         """Recompute the number from the stored statistics, and those from the rows if given.
@@ -284,11 +300,32 @@ class Certificate:
             return f"There are more errors or ties than the {self.terms.n_rows} rows."
         return None
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from votecert.report.notebook import certificate_html
+    @classmethod
+    def _arguments(cls, content: dict[str, Any]) -> dict[str, Any]:
+        first = content["votecert_certificate"] == 1
+        found = super()._arguments(from_schema_1(content) if first else content)
+        if found["bound"] not in BOUNDS:
+            raise ValueError(f"The certificate names an unknown bound, {found['bound']!r}.")
+        terms, infinite = found["terms"], {word: float(constant) for constant, word in INFINITE.items()}
+        weights, prior = as_tuple(terms["weights"]), as_tuple(terms["prior"])
+        return found | {
+            "terms": Terms(**{**terms, "weights": weights, "prior": prior}),
+            "options": {name: as_tuple(value) for name, value in found["options"].items()},
+            "details": {name: infinite.get(value, value) for name, value in found["details"].items()},
+        }
 
-        return certificate_html(self)
+    def _says(self, content: dict[str, Any]) -> bool:
+        # nobody can say so of terms that no bound could have had: verification refuses them
+        return self.problem_with_terms() is not None or super()._says(content)
+
+    def _content(self, schema: int | None = None) -> dict[str, Any]:
+        if schema == 1:
+            return {"votecert_certificate": 1, **as_schema_1(self, self._stored())}
+        return super()._content(schema)
+
+    def _stored(self) -> dict[str, Any]:
+        stored = super()._stored()
+        return stored if self.notes else {name: stored[name] for name in stored if name != "notes"}
 
     def __repr__(self) -> str:
         mark = "" if self.is_guarantee else ", NOT A GUARANTEE"

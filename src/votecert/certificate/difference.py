@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from votecert._types import BoolArray
+from votecert.bounds.kinds import Kind, Real, Whole
+from votecert.certificate.checks import Between, Text
 from votecert.certificate.record import Record
 from votecert.certificate.text import amount, at_least, confidence, percent
+from votecert.certificate.verification import BELOW_EXACT, TOLERANCE
 from votecert.numerics import OUTWARD, Arithmetic, Number, exact
 from votecert.rows.clusters import GRID, Places, places, read_clusters
 from votecert.rows.labels import encode
 from votecert.rows.read import check_delta
-
-TOLERANCE = 1e-8
-"""A stored limit may lie this far outside of the exact one, and not at all inside of it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +56,18 @@ class Difference(Record):
     above: Places
     below: Places
 
-    kind_of_record: ClassVar[str] = "difference"
+    kind_of_record = "difference"
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        **dict.fromkeys(("lower", "estimate", "upper"), Real(-1, 1)),
+        "delta": Between(),
+        "n_rows": Whole(1),
+        **dict.fromkeys(("first", "second"), Text()),
+    }
+
+    @property
+    def n_units(self) -> int:
+        """How many rows, or clusters, were drawn."""
+        return self.n_rows if self.n_clusters is None else self.n_clusters
 
     @property
     def better(self) -> Literal["first", "second"] | None:
@@ -105,35 +117,33 @@ class Difference(Record):
             return False
         lower, upper = limits(exact(), self.above, self.below, self.delta)
         return bool(
-            lower - TOLERANCE <= self.lower <= lower + 1e-15
-            and upper - 1e-15 <= self.upper <= upper + TOLERANCE
+            lower - TOLERANCE <= self.lower <= lower + BELOW_EXACT
+            and upper - BELOW_EXACT <= self.upper <= upper + TOLERANCE
         )
 
-    def problem_with_fields(self) -> str | None:
-        """The first field that cannot be what it is, as a sentence, or None."""
-        n_units = self.n_rows if self.n_clusters is None else self.n_clusters
-        numbers = (self.n_rows, n_units, *self.errors, *(x for pair in self.above + self.below for x in pair))
-        if not all(type(number) is int and number >= 0 for number in numbers):
-            return "losses, errors and their numbers must be whole numbers."
+    def _contradictions(self) -> Iterator[str]:
+        numbers = (self.n_units, *self.errors, *(x for pair in self.above + self.below for x in pair))
+        if any(Whole().problem(number, self) for number in numbers):
+            yield "losses, errors and their numbers must be whole numbers."
         for side in (self.above, self.below):
             if not all(place <= GRID and count > 0 for place, count in side):
-                return "losses and their numbers must be whole numbers in their ranges."
-            if sum(count for _, count in side) != n_units or sorted(dict(side).items()) != list(side):
-                return "there are not as many losses as rows or clusters."
-        if not 0 < self.delta < 1 or not 1 <= n_units <= self.n_rows or max(self.errors) > self.n_rows:
-            return "delta or the numbers of rows are not what they can be."
+                yield "losses and their numbers must be whole numbers in their ranges."
+            if sum(count for _, count in side) != self.n_units or sorted(dict(side).items()) != list(side):
+                yield "there are not as many losses as rows or clusters."
+        if not 1 <= self.n_units <= self.n_rows or max(self.errors) > self.n_rows:
+            yield "the numbers of rows are not what they can be."
         if not _mirrored(self.above, self.below, exactly=self.n_clusters is None):
-            return "the losses of the two do not go together."
+            yield "the losses of the two do not go together."
         if self.n_clusters is None and not _from_errors(self.above, self.errors, self.n_rows):
-            return "the errors do not go with the losses."
-        if not -1 <= self.lower <= self.estimate <= self.upper <= 1:
-            return "the limits do not enclose the estimate."
-        means = [
-            sum(place * count for place, count in side) / GRID / n_units for side in (self.above, self.below)
-        ]
-        if not 1 - 2 * means[1] - 1e-9 <= self.estimate <= 2 * means[0] - 1 + 1e-9:
-            return "the estimate does not go with the losses."
-        return None
+            yield "the errors do not go with the losses."
+        if not self.lower <= self.estimate <= self.upper:
+            yield "the limits do not enclose the estimate."
+        high, low = (
+            sum(place * count for place, count in side) / GRID / self.n_units
+            for side in (self.above, self.below)
+        )
+        if not 1 - 2 * low - 1e-9 <= self.estimate <= 2 * high - 1 + 1e-9:
+            yield "the estimate does not go with the losses."
 
     def __repr__(self) -> str:
         return f"Difference({self.lower:+.4f} <= {self.estimate:+.4f} <= {self.upper:+.4f}, {self.statement})"
@@ -197,10 +207,12 @@ def difference(
         sizes = np.bincount(own)
         sums, n_clusters = np.rint(np.bincount(own, D)).astype(np.int64), len(sizes)
     above, below = places(sizes + sums, 2 * sizes), places(sizes - sums, 2 * sizes)
-    found = Difference(
-        lower=-1.0,
+    lower, upper = limits(OUTWARD, above, below, delta)
+    return Difference(
+        # doubling and subtracting from one rounds in the last place
+        lower=max(-1.0, math.nextafter(lower, -2)),
         estimate=float(np.mean(sums / sizes)),
-        upper=1.0,
+        upper=min(1.0, math.nextafter(upper, 2)),
         delta=float(delta),
         n_rows=len(D),
         n_clusters=n_clusters,
@@ -210,10 +222,6 @@ def difference(
         above=above,
         below=below,
     )
-    lower, upper = limits(OUTWARD, above, below, delta)
-    # doubling and subtracting from one rounds in the last place
-    lower, upper = math.nextafter(lower, -2), math.nextafter(upper, 2)
-    return replace(found, lower=max(-1.0, lower), upper=min(1.0, upper))
 
 
 def limits(ar: Arithmetic, above: Places, below: Places, delta: float) -> tuple[Number, Number]:

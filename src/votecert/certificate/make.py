@@ -8,14 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from votecert.bounds.base import Bound, Evaluation, Origin, UnsupportedProblemError
+from votecert.bounds.base import Bound, Evaluation, Origin, Terms, UnsupportedProblemError
 from votecert.certificate.certificate import Certificate, VoteKind, certified_vote
 from votecert.certificate.groups import PREDICTED, Grouping
 from votecert.certificate.table import CertificateTable
 from votecert.learning.base import Learner
 from votecert.learning.budget import mark_interrupted
 from votecert.rows.ballots import Ballots
-from votecert.rows.read import Floats, Rows
+from votecert.rows.predictor import WeightedVote
+from votecert.rows.read import Floats, Rows, read_prior
 from votecert.rows.scores import Scores
 
 
@@ -31,10 +32,29 @@ class Maker:
     group: str | None = None
     learns: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        origin: Origin,
+        prior: Any,
+        fallback: Any,
+        voters: tuple[str, ...] | None,
+        learns: bool,
+    ) -> Maker:
+        """From what the user passes as prior and fallback."""
+        known = read_prior(prior, rows.n_voters), fallback_index(fallback, rows)
+        return cls(rows, origin, *known, voters, learns=learns)
+
     @property
     def ballots(self) -> Ballots:
         """The rows as bounds take them: those that count errors take scores just as well."""
         return cast(Ballots, self.rows)
+
+    def vote(self, terms: Terms) -> WeightedVote:
+        """The vote that a bound with these terms is about."""
+        kind: VoteKind = "soft" if isinstance(self.rows, Scores) else "hard"
+        return certified_vote(terms, tuple(self.rows.classes.tolist()), kind)
 
     def make(self, method: Bound, weights: Floats | Learner, delta: float) -> Certificate:
         """Evaluate (or learn by) one bound and write the certificate."""
@@ -90,9 +110,7 @@ class Maker:
         if isinstance(weights, Learner) or method.counts_errors:
             found = self.evaluate(method, weights, min(shares))
             weights = np.array(found.terms.weights)
-            kind: VoteKind = "soft" if isinstance(self.rows, Scores) else "hard"
-            vote = certified_vote(found.terms, tuple(self.rows.classes.tolist()), kind)
-            vote = replace(vote, fallback=self.fallback)
+            vote = replace(self.vote(found.terms), fallback=self.fallback)
         certificates = []
         for grouping, share in zip(groupings, shares, strict=True):
             declared = (PREDICTED,) if grouping.groups is None else ()
@@ -113,19 +131,17 @@ class Maker:
     def write(self, method: Bound, found: Evaluation, delta: float) -> Certificate:
         """The certificate of an evaluated bound."""
         rows, terms = self.rows, found.terms
-        kind: VoteKind = "soft" if isinstance(rows, Scores) else "hard"
         if self.fallback is not None:  # bounds that do not count errors cover every fallback
             terms = replace(terms, choice={**terms.choice, "fallback": self.fallback})
-        classes = tuple(rows.classes.tolist())
-        vote = certified_vote(terms, classes, kind)
+        vote = self.vote(terms)
         return Certificate(
             risk=found.risk,
             delta=delta,
             bound=method.id,
             options=method.options(),
             terms=terms,
-            classes=classes,
-            kind=kind,
+            classes=vote.classes,
+            kind=vote.kind,
             origin=self.origin,
             errors=rows.errors(vote.numbers, vote.offsets, vote.fallback),
             ties=rows.ties(vote.numbers, vote.offsets),

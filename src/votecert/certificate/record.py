@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Never, Self, cast
+
+from votecert.bounds.kinds import Kind
 
 INFINITE = {"Infinity": "infinite", "-Infinity": "-infinite"}
 """How a record says that a number is infinite, which JSON proper has no number for."""
@@ -27,11 +30,6 @@ def digest(content: dict[str, Any]) -> str:
     rest = {name: value for name, value in content.items() if name != "digest"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-def written(content: dict[str, Any]) -> str:
-    """JSON text of the content with its digest."""
-    return json.dumps({**content, "digest": digest(content)}, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_object(text: str, marker: str, readable: tuple[int, ...], what: str) -> dict[str, Any]:
@@ -89,6 +87,15 @@ class Record(ABC):
     """
 
     kind_of_record: ClassVar[str]
+    schemas: ClassVar[tuple[int, ...]] = (1,)
+    """Versions of the layout that are read; the last one is written."""
+
+    kinds: ClassVar[Mapping[str, Kind]]
+    """What the fields are."""
+
+    told_first: ClassVar[tuple[str, ...]] = ("statement", "assumptions")
+    """What follows from the fields, and stands before them for a reader."""
+
     intact: bool = field(default=True, compare=False, kw_only=True)
     own_words: bool = field(default=True, compare=False, kw_only=True)
 
@@ -102,42 +109,63 @@ class Record(ABC):
     def assumptions(self) -> list[str]:
         """What must be true for the statement to hold."""
 
-    @abstractmethod
     def problem_with_fields(self) -> str | None:
         """The first field that cannot be what it is, as a sentence, or None."""
+        for name, kind in self.kinds.items():
+            if problem := kind.problem(getattr(self, name), self):
+                return f"{name} {problem}."
+        return next(iter(self._contradictions()), None)
+
+    def _contradictions(self) -> Iterable[str]:
+        """Fields that do not go together, as sentences."""
+        return ()
 
     def to_json(self) -> str:
         """The result as JSON text, with its digest."""
-        return written(self._content())
+        content = self._content()
+        return json.dumps({**content, "digest": digest(content)}, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a result. Call ``verify`` before trusting it."""
+        """Read a result; nothing in the text is executed. Call ``verify`` before trusting it."""
         what = cls.kind_of_record
-        content = read_object(text, f"votecert_{what}", (1,), what)
-        names = [one.name for one in fields(cls) if one.name not in NOT_STORED]
+        content = read_object(text, f"votecert_{what}", cls.schemas, what)
         try:
-            made = cls(**{name: as_tuple(content[name]) for name in names})
-            problem = made.problem_with_fields()
-        except (ArithmeticError, AttributeError, KeyError, LookupError, TypeError) as error:
+            made = cls(**cls._arguments(content))
+            if problem := made.problem_with_fields():
+                raise ValueError(f"The {what} has a field of the wrong kind: {problem}")
+            object.__setattr__(made, "own_words", content.get("votecert_version") == this_version())
+            known = content.get("digest") == digest(content) and made._says(content)
+        except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
             raise ValueError(f"The {what} is incomplete or has a field of the wrong kind: {error}.") from None
-        if problem:
-            raise ValueError(f"The {what} has a field of the wrong kind: {problem}")
-        known, own_words = made._content(), content.get("votecert_version") == this_version()
-        if not own_words:  # which may have had others
-            prose = ("votecert_version", "statement", "assumptions")
-            known |= {name: content[name] for name in prose if name in content}
-        intact = content.get("digest") == digest(content) == digest(known)
-        object.__setattr__(made, "intact", intact)
-        object.__setattr__(made, "own_words", own_words)
+        object.__setattr__(made, "intact", known)
         return made
 
-    def _content(self) -> dict[str, Any]:
-        stored = {name: value for name, value in asdict(self).items() if name not in NOT_STORED}
+    @classmethod
+    def _arguments(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """The fields that were stored, as they were before."""
+        names = [one.name for one in fields(cls) if one.name not in NOT_STORED]
+        return {name: as_tuple(content[name]) for name in names if name in content}
+
+    def _says(self, content: dict[str, Any]) -> bool:
+        """Whether what was read is what the record says: no more, no less.
+
+        Sentences that another version wrote may have other words, and are not compared.
+        """
+        known = self._content(content[f"votecert_{self.kind_of_record}"])
+        if not self.own_words:
+            prose = ("votecert_version", "statement", "assumptions")
+            known |= {name: content[name] for name in prose if name in content}
+        return digest(content) == digest(known)
+
+    def _content(self, schema: int | None = None) -> dict[str, Any]:
+        """The fields as plain JSON values, with what a reader wants to see first."""
         return {
-            f"votecert_{self.kind_of_record}": 1,
+            f"votecert_{self.kind_of_record}": schema or self.schemas[-1],
             "votecert_version": this_version(),
-            "statement": self.statement,
-            "assumptions": self.assumptions,
-            **plain(stored),
+            **{name: getattr(self, name) for name in self.told_first},
+            **self._stored(),
         }
+
+    def _stored(self) -> dict[str, Any]:
+        return plain({name: value for name, value in asdict(self).items() if name not in NOT_STORED})

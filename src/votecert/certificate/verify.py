@@ -2,95 +2,37 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from votecert.bounds.occam import counted_votes
-from votecert.certificate.certificate import Certificate
+from votecert.certificate import verification
+from votecert.certificate.certificate import Certificate, certified_vote
 from votecert.certificate.certified_rows import certified_rows
-from votecert.certificate.checks import problem_with_fields
-from votecert.certificate.text import sentence
 from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.learning.whole_votes import refitted_vote
-from votecert.numerics import OUTWARD, exact
 from votecert.rows.ballots import Ballots
-from votecert.rows.predictor import WeightedVote
-
-TOLERANCE = 1e-8
-"""A certificate may lie this far above the exact value of its formula, and not at all below it."""
-
-BELOW_EXACT, BELOW_FLOAT64 = 1e-15, 1e-9
-"""Relative differences by which it may be below: the last digit, and in float64, what machines differ in."""
-
-MOST_IN_FORTY_DIGITS = 20_000
-"""Voters with which forty digits take ten seconds; with more, float64 has to do."""
-
-OTHER_WORDS = "Its sentences were written by another version of votecert and not compared."
-
-SAME_FIT = 0.1
-"""Weights fitted again on another machine may differ so much, as a share of all votes, and no more."""
-
 
 SAME_SHARE = 0.01
 """Errors and shares of kinds of votes may differ by less."""
 
 
-@dataclass(frozen=True)
-class Verification:
-    """Outcome of a verification; true in a boolean context when everything agrees.
-
-    Attributes
-    ----------
-    recomputed : float
-        The bound, computed anew from the stored statistics.
-    arithmetic : str
-        "40 digits" when mpmath is installed and voters are not too many, else "float64".
-    rows_recounted : bool
-        Whether the statistics were recounted from the rows.
-    problems : list of str
-        What does not agree.
-    on_trust : list of str
-        What could not be checked and rests on the word of whoever made the certificate, besides its
-        ``assumptions``.
-    """
-
-    recomputed: float
-    arithmetic: str
-    rows_recounted: bool
-    problems: list[str] = field(default_factory=list)
-    on_trust: list[str] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return not self.problems
-
-    def __str__(self) -> str:
-        if self.problems:
-            return "The certificate does not verify: " + " ".join(self.problems)
-        rows = " and the statistics recounted from the rows" if self.rows_recounted else ""
-        trust = f" On its maker's word: {' '.join(self.on_trust)}" if self.on_trust else ""
-        return f"The certificate verifies: recomputed with {self.arithmetic}{rows}.{trust}"
-
-
-def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verification:
+def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> verification.Verification:
     """Recompute a certificate; see :meth:`Certificate.verify`."""
-    few = isinstance(certificate.terms.n_voters, int) and certificate.terms.n_voters <= MOST_IN_FORTY_DIGITS
-    precise = few and importlib.util.find_spec("mpmath") is not None
-    arithmetic = "40 digits" if precise else "float64"
-    problem = problem_with_fields(certificate) or certificate.problem_with_terms()
-    if problem:  # nothing is computed from terms that no bound could have had
-        return Verification(math.nan, arithmetic, False, [sentence(problem)])
-    problems: list[str] = []
-    if not certificate.intact:
-        problems.append("The digest does not match: some field was edited after the certificate was made.")
-    value = certificate.method.formula(exact() if precise else OUTWARD, certificate.terms)
+    n_voters = certificate.terms.n_voters
+    arithmetic, ar, below = verification.best_arithmetic(
+        n_voters if isinstance(n_voters, int) else sys.maxsize
+    )
+    if problem := certificate.problem_with_fields() or certificate.problem_with_terms():
+        return verification.Verification.refused(arithmetic, problem)
+    problems = [] if certificate.intact else [verification.EDITED]
+    value = certificate.method.formula(ar, certificate.terms)
     recomputed = float(min(1, max(0, value.risk)))
-    problems += _differences(certificate, recomputed, BELOW_EXACT if precise else BELOW_FLOAT64)
+    problems += _differences(certificate, recomputed, below)
     problems += _details_that_differ(certificate, {name: float(x) for name, x in value.details.items()})
     on_trust = _on_trust(certificate)
     if votes is not None or y is not None:
@@ -101,7 +43,7 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> Verifi
         problems, on_trust = problems + fit_problems, on_trust + fit_trust
     elif certificate.fitted_on == "part":
         on_trust.append("The vote was fitted on the rows that the seed picks; with the rows this is checked.")
-    return Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
+    return verification.Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
 
 
 def _differences(certificate: Certificate, recomputed: float, below: float) -> list[str]:
@@ -109,7 +51,7 @@ def _differences(certificate: Certificate, recomputed: float, below: float) -> l
     problems = []
     if certificate.risk < recomputed * (1 - below):
         problems.append(f"The risk {certificate.risk!r} is below the recomputed {recomputed!r}.")
-    elif certificate.risk > recomputed + TOLERANCE:
+    elif certificate.risk > recomputed + verification.TOLERANCE:
         problems.append(f"The risk {certificate.risk!r} is above the recomputed {recomputed!r}.")
     spent = math.fsum(certificate.ledger.values())
     if spent > certificate.delta * (1 + 1e-12):
@@ -139,12 +81,8 @@ def _counts_that_differ(certificate: Certificate) -> list[str]:
 
 def _details_that_differ(certificate: Certificate, known: dict[str, float]) -> list[str]:
     """Numbers on the way that are not those of the formula, up to the last digits of another machine."""
-    others = (
-        "interrupted",
-        CROSS_VALIDATED,
-        SHARE,
-        PLAIN_ERRORS,
-    )  # how learning went, on which the number does not rest
+    # how learning went, on which the number does not rest
+    others = ("interrupted", CROSS_VALIDATED, SHARE, PLAIN_ERRORS)
     told = {name: x for name, x in certificate.details.items() if not name.startswith(others)}
     if known.keys() != told.keys():
         return ["The details are not those of this bound."]
@@ -170,13 +108,13 @@ def _on_trust(certificate: Certificate) -> list[str]:
     listed = certificate.method.on_trust(certificate.terms)
     needs_fixed = certificate.method.origins == ("fixed",) and certificate.origin == "fixed"
     if needs_fixed and len(set(certificate.weights)) > 1:
-        listed.append("These weights, which are not equal, were fixed before the rows were seen.")
+        listed.append(verification.UNEQUAL_WEIGHTS)
     if certificate.group is not None:
         listed.append("The group was fixed, and has a share of delta, whatever its rows show.")
     if certificate.declared:
         listed.append("What its maker declared, see the assumptions.")
     if not certificate.own_words:
-        listed.append(OTHER_WORDS)
+        listed.append(verification.OTHER_WORDS)
     return listed
 
 
@@ -231,27 +169,14 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     )
     if again is None:
         return ["The rows that the seed picks are too few to fit a vote on."], []
-    new, told = _all_numbers(again.choice()), _all_numbers(choice)
-    if new.shape == told.shape:
-        difference = float(np.abs(new / new.sum() - told / told.sum()).sum()) / 2
-        if difference == 0:
-            return _fit_that_differs(certificate.details, again.details()), []
-        if difference <= SAME_FIT:
-            return [], [
-                f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
-            ]
-    return ["The vote is not the one that is fitted on the rows that the seed picks."], []
-
-
-def fits_differ(told: WeightedVote, again: WeightedVote) -> float:
-    """By how much two votes differ, as a share of all their numbers; 1 if they are of other kinds."""
-    theirs, ours = (np.concatenate([one.numbers.ravel(), one.offsets]) for one in (told, again))
-    if told.numbers.shape != again.numbers.shape:
-        return 1.0
-    return float(np.abs(theirs / theirs.sum() - ours / ours.sum()).sum()) / 2
-
-
-def _all_numbers(choice: dict[str, Any]) -> npt.NDArray[np.float64]:
-    """The numbers of a vote in a row."""
-    numbers = counted_votes(choice).astype(np.float64).ravel()
-    return np.concatenate([numbers, np.array(choice["offsets"], dtype=np.float64)])
+    new = certified_vote(
+        replace(certificate.terms, choice=again.choice()), certificate.classes, certificate.kind
+    )
+    difference = verification.fits_differ(certificate.predictor, new)
+    if difference == 0:
+        return _fit_that_differs(certificate.details, again.details()), []
+    if difference <= verification.SAME_FIT:
+        return [], [
+            f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
+        ]
+    return [verification.OTHER_VOTE], []

@@ -1,31 +1,82 @@
-"""Results about one vote that was fixed in advance, or fitted on a part of the rows: what they share."""
+"""Results about one vote, and those about a vote fixed in advance or fitted on a part of the rows."""
 
 from __future__ import annotations
 
-import math
+import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from votecert.bounds.kinds import MOST_FOR_AN_ANSWER, MOST_VOTES, is_number
+from votecert._types import Codes, Indices
+from votecert.bounds.kinds import MOST_FOR_AN_ANSWER, MOST_VOTES, Index, Kind, OneOf, Real, Votes, Whole
 from votecert.bounds.occam import MOST_DRAWN_ROWS
+from votecert.certificate import verification
+from votecert.certificate.checks import FLAG, Labels, Texts
 from votecert.certificate.record import Record
-from votecert.certificate.words import VOTERS, who_votes, with_weights
+from votecert.certificate.text import sentence
+from votecert.certificate.words import ORIGINS, Fact, Verdict, who_votes, with_weights
+from votecert.numerics import Arithmetic
+from votecert.references import bibtex
+from votecert.rows.ballots import Ballots
+from votecert.rows.labels import encode_votes
 from votecert.rows.predictor import Table, WeightedVote
+from votecert.rows.read import Rows, read_rows
+from votecert.rows.scores import Scores, soft_totals
 from votecert.rows.split import in_fitting_part
+from votecert.rows.tables import in_order
+from votecert.rows.vote_sums import total_votes
 
-if TYPE_CHECKING:
-    from votecert.certificate.verify import Verification
+Found = tuple[list[str], list[str]]
+"""What does not agree, and what is taken on trust."""
+
+
+class AboutVote(Record):
+    """A result about one vote, with everything needed to look at it and to check it."""
+
+    @property
+    @abstractmethod
+    def predictor(self) -> WeightedVote:
+        """The vote."""
+
+    @property
+    @abstractmethod
+    def verdict(self) -> Verdict:
+        """The first thing that a reader sees."""
+
+    @property
+    @abstractmethod
+    def headline(self) -> list[Fact]:
+        """The few numbers that stand under the verdict."""
+
+    @abstractmethod
+    def works(self) -> list[str]:
+        """Keys of what is to be cited."""
+
+    def cite(self) -> str:
+        """BibTeX of the works behind this result."""
+        return bibtex([*self.works(), "votecert"])
+
+    def to_markdown(self) -> str:
+        """A section for a model card."""
+        from votecert.report import to_markdown
+
+        return to_markdown(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from votecert.report import notebook_html
+
+        return notebook_html(self)
 
 
 @dataclass(frozen=True, repr=False)
-class VoteRecord(Record):
-    """A result about one vote.
+class VoteRecord(AboutVote):
+    """A result about one vote that was fixed in advance, or fitted on a part of the rows.
 
     Attributes
     ----------
@@ -57,7 +108,23 @@ class VoteRecord(Record):
     seed: int
     voters: tuple[str, ...] | None
 
+    fitted_on_trust: ClassVar[str]
+    is_guarantee: ClassVar[bool] = True
     group: ClassVar[None] = None  # as certificates of all rows have it
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "classes": Labels(),
+        "votes": Votes("n_voters"),
+        "offsets": Votes("n_classes"),
+        "kind": OneOf("hard", "soft"),
+        "fallback": Index(),
+        "n_outputs": Whole(1),
+        "classes_declared": FLAG,
+        "abstention_declared": FLAG,
+        "origin": OneOf("learned", "fixed"),
+        "split": Real(0, 1),
+        "seed": Whole(),
+        "voters": Texts("names", may_be_missing=True),
+    }
 
     @cached_property
     def predictor(self) -> WeightedVote:
@@ -70,97 +137,138 @@ class VoteRecord(Record):
         return self.predictor.weights
 
     @property
+    def n_voters(self) -> int:
+        """Number of voters."""
+        return len(self.votes)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
     def who(self) -> str:
         """Whose vote it is, with which weights."""
         equal = self.origin == "fixed" and len(set(self.votes)) == 1
         weights = "with equal weights" if equal else with_weights(self.predictor, self.origin, False)
         return f"{who_votes(self.predictor, self.voters)} {weights}"
 
-    @abstractmethod
-    def verify(self, votes: Any = None, y: Any = None) -> Verification:
-        """Recompute everything, from the stored counts, and these from the rows if given."""
+    @property
+    def headline(self) -> list[Fact]:
+        """The few numbers that stand under the verdict."""
+        origin = ORIGINS["part" if self.origin == "learned" else "fixed"]
+        return [
+            *self._counted(),
+            Fact("Predictor", sentence(who_votes(self.predictor, self.voters))),
+            Fact("Weights", sentence(origin)),
+        ]
 
     @abstractmethod
-    def to_markdown(self) -> str:
-        """A section for a model card."""
+    def _counted(self) -> list[Fact]:
+        """What was counted, for the headline."""
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """A self-contained HTML report; needs the extra ``votecert[cli]``.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the report.
+        title : str, optional
+            Heading of the report.
+        """
+        from votecert.report import record_page
+
+        return record_page(self, path, title=title)
+
+    def totals(self, votes: Any) -> Any:
+        """Votes of each class on new rows of the same voters; columns of a table are found by their names."""
+        votes, vote = in_order(votes, self.voters), self.predictor
+        if vote.kind == "soft":
+            return soft_totals(np.asarray(votes), vote.numbers, vote.offsets)
+        return self.totals_of_codes(encode_votes(votes, vote.labels))
+
+    def totals_of_codes(self, codes: Codes) -> Any:
+        """The same for votes that are places in ``classes``, or their number for a missing vote."""
+        vote = self.predictor
+        if codes.shape[1] != self.n_voters:
+            raise ValueError(f"The vote has {self.n_voters} voters but there are {codes.shape[1]} columns.")
+        return total_votes(codes, self.n_classes, vote.numbers, vote.offsets)
+
+    def _said(self, places: Indices) -> npt.NDArray[np.object_]:
+        """The labels at these places among the classes, None for -1."""
+        return np.array([*self.predictor.labels.tolist(), None], dtype=object)[places]
 
     @abstractmethod
-    def to_html(self, path: Any = None, *, title: str | None = None) -> str:
-        """A self-contained HTML report."""
+    def _recomputed(self, ar: Arithmetic, below: float) -> tuple[float, list[str]]:
+        """The limit from the stored counts, and what does not agree with these."""
+
+    @abstractmethod
+    def _on_trust(self) -> list[str]:
+        """What the counts alone cannot show, besides the assumptions."""
+
+    def _verified(self, votes: Any, y: Any, recount: Callable[[Rows], Found]) -> verification.Verification:
+        """Recompute everything from the stored counts, and count again on the rows if given."""
+        arithmetic, ar, below = verification.best_arithmetic()
+        if problem := self.problem_with_fields() if self.intact else verification.EDITED:
+            return verification.Verification.refused(arithmetic, problem)
+        recomputed, problems = self._recomputed(ar, below)
+        on_trust = self._on_trust()
+        if not self.own_words:
+            on_trust.append(verification.OTHER_WORDS)
+        if votes is not None or y is not None:
+            more, trusted = recount(self._rows(votes, y))
+            problems, on_trust = problems + more, on_trust + trusted
+        elif self.origin == "learned":
+            on_trust.append(self.fitted_on_trust)
+        return verification.Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
+
+    def _chosen_before(self) -> list[str]:
+        """What was chosen before the rows were seen, of the vote."""
+        if self.origin == "learned":
+            return [f"The seed {self.seed} was chosen once, whatever came of it."] if self.seed else []
+        return [verification.UNEQUAL_WEIGHTS] if len(set(self.votes)) > 1 else []
+
+    def _rows(self, votes: Any, y: Any) -> Rows:
+        """The rows, read with the classes and the rule for abstentions of the result."""
+        if isinstance(votes, Ballots | Scores):
+            return read_rows(votes, y, None, None, None)
+        classes, soft = list(self.classes), self.kind == "soft"
+        abstain = None if soft else self.n_outputs > len(classes)
+        drawn = {"split": self.split, "random_state": self.seed}
+        return read_rows(None if soft else votes, y, votes if soft else None, classes, abstain, drawn, False)
+
+    def _contradictions(self) -> Iterator[str]:
+        d, c = self.n_voters, self.n_classes
+        if not 0 < sum(self.votes) + max(self.offsets) <= MOST_VOTES:
+            yield "the votes are too many to count, or none at all."
+        if self.origin == "fixed" and (any(self.offsets) or self.table is not None):
+            yield "a vote that was fixed in advance has weights, and neither offsets nor a table."
+        if self.n_outputs not in (c, c + 1):
+            yield "the numbers of classes do not agree."
+        if self.voters is not None and len(self.voters) != d:
+            yield f"there are not {d} names of voters."
+        if self.table is not None:
+            shapes = {(len(row), len(votes)) for row in self.table for votes in row}
+            if len(self.table) != d or len(shapes) != 1 or not shapes <= {(c, c), (c + 1, c)}:
+                yield "the table has not the votes of every answer for every class."
+            most = Whole(high=MOST_FOR_AN_ANSWER)
+            if any(most.problem(n, self) for row in self.table for votes in row for n in votes):
+                yield "the table has other than whole numbers."
+
+    def _contradictions_of_split(self, certifying: int, fitted: int) -> Iterator[str]:
+        """Numbers of rows, or clusters, that the seed does not draw."""
+        learned, number = self.origin == "learned", certifying + fitted
+        if learned != (fitted > 0) or (not learned and (self.split, self.seed) != (0, 0)) or self.split == 1:
+            yield "rows are fitted on if and only if the vote is learned."
+        if learned and number <= MOST_DRAWN_ROWS:
+            drawn = int(in_fitting_part(number, self.split, self.seed).sum())
+            if drawn != fitted:
+                yield f"the seed draws {drawn} of {number} to fit on, not {fitted}."
 
 
-def vote_fields(vote: WeightedVote) -> dict[str, Any]:
-    """The fields of a vote, to make a record."""
+def vote_fields(vote: WeightedVote, rows: Rows) -> dict[str, Any]:
+    """The fields of a vote on such rows, to make a record."""
     names = ("votes", "offsets", "table", "classes", "kind", "fallback")
-    return {name: getattr(vote, name) for name in names}
-
-
-def common_assumptions(record: VoteRecord, units: str) -> list[str]:
-    """What must be true for every result about a vote."""
-    labels = ", ".join(map(str, record.classes[:6])) + ("..." if len(record.classes) > 6 else "")
-    inferred = " (inferred from the rows; it is assumed that there are no others)"
-    listed = [
-        f"The {units} are independent draws from the distribution it is about.",
-        VOTERS,
-        f"The classes, in this order, are {labels}{'' if record.classes_declared else inferred}.",
-    ]
-    if not record.abstention_declared and record.n_outputs == len(record.classes):
-        listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
-    return listed
-
-
-def problems_with_vote(record: VoteRecord) -> Iterator[str]:
-    """What cannot be in the fields of a vote."""
-    d, c, labels = len(record.votes), len(record.classes), record.classes
-    if record.kind not in ("hard", "soft") or record.origin not in ("learned", "fixed"):
-        yield "kind or origin is not one that there can be."
-    if not c or not all(isinstance(label, str | int | float) for label in labels) or len(set(labels)) < c:
-        yield "the classes are not different labels."
-    if any(isinstance(label, float) and not math.isfinite(label) for label in labels):
-        yield "a class is not a number."
-    if not d or not all(
-        is_count(votes) and votes <= MOST_VOTES for votes in (*record.votes, *record.offsets)
-    ):
-        yield "votes and offsets are not whole numbers, zero or more."
-    if len(record.offsets) != c or not 0 < sum(record.votes) + max(record.offsets) <= MOST_VOTES:
-        yield "the votes are too many to count, none at all, or not one a class."
-    if record.origin == "fixed" and (any(record.offsets) or record.table is not None):
-        yield "a vote that was fixed in advance has weights, and neither offsets nor a table."
-    if record.n_outputs not in (c, c + 1) or record.fallback not in (None, *range(c)):
-        yield "the numbers of classes do not agree."
-    names = record.voters
-    if names is not None and not (len(names) == d and all(isinstance(name, str) for name in names)):
-        yield f"there are not {d} names of voters."
-    if record.table is not None:
-        shapes = {(len(row), len(votes)) for row in record.table for votes in row}
-        if len(record.table) != d or len(shapes) != 1 or not shapes <= {(c, c), (c + 1, c)}:
-            yield "the table has not the votes of every answer for every class."
-        if not all(is_count(n) and n <= MOST_FOR_AN_ANSWER for row in record.table for x in row for n in x):
-            yield "the table has other than whole numbers."
-    if not all(
-        getattr(record, name) in (True, False) for name in ("classes_declared", "abstention_declared")
-    ):
-        yield "what was declared is not true or false."
-    if not is_finite(record.split) or not 0 <= record.split < 1 or not is_count(record.seed):
-        yield "split is not from 0 to 1, or the seed is not a whole number."
-
-
-def problems_with_split(record: VoteRecord, certifying: int, fitted: int) -> Iterator[str]:
-    """Numbers of rows, or clusters, that the seed does not draw."""
-    learned = record.origin == "learned"
-    if learned != (fitted > 0) or (not learned and (record.split, record.seed) != (0, 0)):
-        yield "rows are fitted on if and only if the vote is learned."
-    if learned and certifying + fitted <= MOST_DRAWN_ROWS:
-        drawn = int(in_fitting_part(certifying + fitted, record.split, record.seed).sum())
-        if drawn != fitted:
-            yield f"the seed draws {drawn} of {certifying + fitted} to fit on, not {fitted}."
-
-
-def is_finite(value: Any) -> bool:
-    """Whether it is a plain finite number."""
-    return is_number(value) and math.isfinite(value)
-
-
-def is_count(value: Any) -> bool:
-    """Whether it is a plain whole number, zero or more."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    declared = ("n_outputs", "classes_declared", "abstention_declared")
+    return {name: getattr(vote, name) for name in names} | {name: getattr(rows, name) for name in declared}

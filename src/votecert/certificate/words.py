@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from votecert.certificate.groups import PREDICTED
-from votecert.certificate.text import amount, confidence, one_in, percent
+from votecert.certificate.text import amount, confidence, one_in, percent, sentence
 from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.predictor import TIE_RULE, WeightedVote
@@ -20,6 +20,7 @@ from votecert.rows.predictor import TIE_RULE, WeightedVote
 if TYPE_CHECKING:
     from votecert.certificate.certificate import Certificate
     from votecert.certificate.table import CertificateTable
+    from votecert.certificate.vote_record import VoteRecord
 
 FEW = 12
 """So many voters' votes are listed in a sentence."""
@@ -39,6 +40,15 @@ ALTHOUGH = {
 }
 """What is remarkable about the confidence, by where the weights come from."""
 
+
+ORIGINS = {
+    "given": "given by the user",
+    "fixed": "fixed without looking at the rows",
+    "all": "learned on these rows",
+    "part": "fitted on a part of these rows that does not certify them",
+    "other": "fitted on other rows",
+}
+"""Where weights come from, for a reader; those that were learned, by the rows they were learned on."""
 
 AT_ALL_TIMES = ", however often one looked while the rows came in"
 
@@ -66,6 +76,14 @@ class Verdict:
     sentences: tuple[str, str]
 
 
+class Fact(NamedTuple):
+    """A name, what is to be said about it, and user strings that follow."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...] = ()
+
+
 def verdict(certificate: Certificate) -> Verdict:
     """The verdict on a certificate."""
     number = percent(certificate.risk)
@@ -88,6 +106,23 @@ def verdict(certificate: Certificate) -> Verdict:
     return Verdict("guarantee", f"Guarantee at {level}", number, (claim, holds))
 
 
+def headline(certificate: Certificate) -> list[Fact]:
+    """The few numbers that stand under the verdict."""
+    return [
+        Fact("Errors counted", errors_of_rows(certificate)),
+        Fact("Predictor", sentence(who_votes(certificate.predictor, certificate.voters))),
+        Fact("Weights", sentence(weights_of(certificate))),
+        Fact("Bound", certificate.method.title),
+    ]
+
+
+def weights_of(certificate: Certificate) -> str:
+    """Where the weights come from, and what became of them."""
+    votes, origin = certificate.predictor.votes, certificate.fitted_on or certificate.origin
+    rounded = certificate.origin != "learned" and certificate.method.rounds_weights and len(set(votes)) > 1
+    return ORIGINS[origin] + (", rounded to whole numbers: the rounded vote is certified" if rounded else "")
+
+
 def statement(certificate: Certificate) -> str:
     """One sentence: what is guaranteed, for which predictor."""
     where = f" in group {certificate.group}" if certificate.group is not None else ""
@@ -107,16 +142,10 @@ def statement(certificate: Certificate) -> str:
 
 def assumptions(certificate: Certificate) -> list[str]:
     """What must be true for the statement to hold."""
-    terms, method, labels = certificate.terms, certificate.method, certificate.classes
-    listed_labels = ", ".join(map(str, labels[:6])) + ("..." if len(labels) > 6 else "")
-    inferred = " (inferred from the rows; it is assumed that there are no others)"
-    listed = [
-        f"The {amount(terms.n_rows, 'row')} are independent draws from the distribution it is about.",
-        *(method.assumptions() or [VOTERS]),
-        f"The classes, in this order, are {listed_labels}{'' if certificate.classes_declared else inferred}.",
-    ]
-    if not certificate.abstention_declared and terms.n_outputs == terms.n_classes:
-        listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
+    terms, method = certificate.terms, certificate.method
+    listed = common_assumptions(
+        certificate, amount(terms.n_rows, "row"), terms.n_outputs, method.assumptions()
+    )
     if certificate.origin == "fixed" or method.origins == ("fixed",):  # which says nothing about others
         listed.append("The weights were fixed without looking at these rows.")
     if terms.choice.get("list") == "other" or terms.choice.get("unlabelled"):
@@ -126,6 +155,23 @@ def assumptions(certificate: Certificate) -> list[str]:
     if certificate.group is not None and PREDICTED not in certificate.declared:
         listed.append("The groups were fixed without looking at these rows.")
     return [*listed, *certificate.declared]
+
+
+def common_assumptions(
+    result: Certificate | VoteRecord, units: str, n_outputs: int, about_voters: Sequence[str] = ()
+) -> list[str]:
+    """What must be true for every result about a vote."""
+    labels = result.classes
+    listed_labels = ", ".join(map(str, labels[:6])) + ("..." if len(labels) > 6 else "")
+    inferred = " (inferred from the rows; it is assumed that there are no others)"
+    listed = [
+        f"The {units} are independent draws from the distribution it is about.",
+        *(about_voters or [VOTERS]),
+        f"The classes, in this order, are {listed_labels}{'' if result.classes_declared else inferred}.",
+    ]
+    if not result.abstention_declared and n_outputs == len(labels):
+        listed.append("No voter abstains (inferred from the rows; it is assumed that none ever does).")
+    return listed
 
 
 def counted_errors(certificate: Certificate) -> tuple[int, int]:
@@ -231,9 +277,8 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
         return f"with {origin} weights"
     if len(set(vote.votes)) == 1:
         return "with equal weights"
-    listed = (
-        ", ".join(map(str, vote.votes)) if len(vote.votes) <= FEW else f"{sum(vote.votes):,} votes in all"
-    )
+    few = len(vote.votes) <= FEW
+    listed = ", ".join(map(str, vote.votes)) if few else f"{sum(vote.votes):,} votes in all"
     return f"with the {origin} weights rounded to whole numbers: {listed}"
 
 
@@ -261,15 +306,8 @@ def worth_of_answers(certificate: Certificate, most: int = FEW) -> list[tuple[st
 def kinds_compared(certificate: Certificate) -> list[tuple[str, float, float]]:
     """Kinds of votes that were fitted: name, cross-validated error, and share in the fitted vote."""
     details = certificate.details
-    return [
-        (
-            name.removeprefix(CROSS_VALIDATED),
-            error,
-            details.get(SHARE + name.removeprefix(CROSS_VALIDATED), 0.0),
-        )
-        for name, error in details.items()
-        if name.startswith(CROSS_VALIDATED)
-    ]
+    kinds = [name.removeprefix(CROSS_VALIDATED) for name in details if name.startswith(CROSS_VALIDATED)]
+    return [(kind, details[CROSS_VALIDATED + kind], details.get(SHARE + kind, 0.0)) for kind in kinds]
 
 
 def about_learning(certificate: Certificate) -> list[str]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from votecert.rows.tables import is_missing
+
 
 def listed(labels: Any) -> list[Any]:
     """Labels of any kind as a list."""
@@ -19,14 +21,11 @@ def are_new(labels: Sequence[Any], classes: Sequence[Any]) -> npt.NDArray[np.boo
     """Which labels are none of the classes, nor just written otherwise."""
     text = isinstance(classes[0], str)
     known = {str(one).strip().casefold() for one in classes} | {*classes}
-    return np.array(
-        [
-            not (is_missing(one) or one in known or str(one).strip().casefold() in known)
-            and not _odd(one, text)
-            for one in labels
-        ],
-        dtype=bool,
-    )
+    new = [
+        one not in known and str(one).strip().casefold() not in known and not _odd(one, text)
+        for one in labels
+    ]
+    return np.array(new, dtype=bool) & ~is_missing(labels)
 
 
 def _odd(label: Any, text: bool) -> bool:
@@ -40,8 +39,3 @@ def column(labels: Any) -> Any:
     """Labels as a table of one column."""
     labels = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
     return labels.reshape(-1, 1) if isinstance(labels, np.ndarray) else [[label] for label in labels]
-
-
-def is_missing(label: Any) -> bool:
-    """Whether it is None, NaN or pandas.NA."""
-    return label is None or type(label).__name__ == "NAType" or label != label

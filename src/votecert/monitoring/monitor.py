@@ -17,7 +17,6 @@ from votecert.monitoring import words
 from votecert.monitoring.memory import Memory
 from votecert.monitoring.streams import Alarm, Look, Seen, Stream
 from votecert.monitoring.watched import Subject, watch
-from votecert.numerics.sequential import UNITS
 from votecert.rows.clusters import read_clusters
 from votecert.rows.vote_table import VoteTable
 
@@ -222,13 +221,7 @@ class Monitor:
     def _look(self, when: str) -> None:
         if len(self.history) >= MOST_LOOKS:
             self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
-        self.history.append(Look(self.rows, when, self._seen()))
-
-    def _seen(self) -> tuple[Seen, ...]:
-        return tuple(
-            Seen(one.rows, round(one.total * UNITS), one.rounded, round(one.log_evidence, 4))
-            for one in self.streams
-        )
+        self.history.append(Look(self.rows, when, tuple(one.seen for one in self.streams)))
 
     def looks(self, name: str) -> list[tuple[Look, Seen]]:
         """The looks at which the stream of this name had rows, and what it had seen."""

@@ -165,7 +165,7 @@ def _contradictions(monitor: Monitor) -> Iterator[str]:
         or places[-1:] != [monitor.rows][: monitor.rows]
     ):
         yield "its history is not that of its rows"
-    if monitor.history and monitor.history[-1].streams != monitor._seen():
+    if monitor.history and monitor.history[-1].streams != tuple(one.seen for one in monitor.streams):
         yield "its last look is not what it has seen"
     for one in monitor.streams:
         if one.updates > min(one.rows, monitor.updates) or (one.rows > 0) != (one.updates > 0):

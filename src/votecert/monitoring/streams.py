@@ -140,10 +140,14 @@ class Stream:
         """Whether the evidence has reached 1/alpha."""
         return self.limit < 1 and self.log_evidence >= -math.log(self.alpha)
 
+    @property
+    def seen(self) -> Seen:
+        """What is kept of the stream at a look."""
+        return Seen(self.rows, round(self.total * UNITS), self.rounded, round(self.log_evidence, 4))
+
     def interval(self, alpha: float) -> tuple[float, float]:
         """Limits that cover a constant mean loss at all times with probability 1 - alpha."""
-        low, high = always_valid_limits(self.total, self.total + self.rounded / UNITS, self.rows, alpha)
-        return float(low), float(high)
+        return self.seen.interval(alpha)
 
 
 class Seen(NamedTuple):

@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -16,13 +15,13 @@ from votecert._types import AnyArray
 from votecert.certificate import Certificate, CertificateTable
 from votecert.certificate.groups import PREDICTED
 from votecert.certificate.losses import LossCertificate
-from votecert.certificate.losses.counting import error_costs, largest_cost
+from votecert.certificate.losses.counting import UNIT, error_costs, in_units
 from votecert.certificate.triage import Triage
-from votecert.monitoring._labels import are_new, column, is_missing, listed
+from votecert.monitoring._labels import are_new, column, listed
 from votecert.monitoring.streams import Stream
 from votecert.rows.ballots import Ballots
 from votecert.rows.labels import encode
-from votecert.rows.tables import in_order, places_of
+from votecert.rows.tables import in_order, is_missing, places_of
 from votecert.rows.vote_table import VoteTable
 
 ERROR, COST, HANDED_OVER = "error", "cost", "handed over"
@@ -30,9 +29,6 @@ ERROR, COST, HANDED_OVER = "error", "cost", "handed over"
 
 NOBODY, NOT_KNOWN, NEW = -1, -2, -3
 """Place of the answer where there is none, of a true label that nobody knows, and of one that is no class."""
-
-FINE = 1 << 40
-"""Parts of the largest cost to which costs are rounded down."""
 
 Places = npt.NDArray[np.intp]
 Losses = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
@@ -54,9 +50,11 @@ class Watched(ABC):
         return self.results[0]
 
     @property
-    @abstractmethod
     def delta(self) -> float | None:
         """Chance that a limit was wrong from the start; None if one is no guarantee."""
+        if not all(one.is_guarantee for one in self.results):
+            return None
+        return math.fsum(one.delta for one in self.results)
 
     @abstractmethod
     def limits(self) -> Sequence[tuple[str, str, float]]:
@@ -148,12 +146,6 @@ class WatchedCertificate(Watched):
 
     kind = "certificate"
 
-    @property
-    def delta(self) -> float | None:
-        if not all(one.is_guarantee for one in self.results):
-            return None
-        return math.fsum(one.delta for one in self.results)
-
     def limits(self) -> Sequence[tuple[str, str, float]]:
         return [(ERROR, "the error", self.vote.risk)]
 
@@ -221,10 +213,6 @@ class WatchedTriage(Watched):
     kind = "triage"
     counts_all = True
 
-    @property
-    def delta(self) -> float | None:
-        return float(self.vote.delta)
-
     def limits(self) -> Sequence[tuple[str, str, float]]:
         rest = min(1.0, math.nextafter(1 - self.vote.coverage, 2))
         return [
@@ -240,21 +228,17 @@ class WatchedTriage(Watched):
         }
 
     def answers(self, votes: Any) -> Places:
-        return self._places(self.vote.decide(votes))
+        return np.asarray(self.vote.places(self.vote.totals(votes)))
 
     def answers_of(self, ballots: Ballots) -> Places:
-        return self._places(self.vote.decide_codes(ballots.codes))
-
-    def _places(self, decided: npt.NDArray[np.object_]) -> Places:
-        place = {label: place for place, label in enumerate(self.vote.predictor.labels.tolist())}
-        return np.array([place.get(label, NOBODY) for label in decided.tolist()], dtype=np.intp)
+        return np.asarray(self.vote.places(self.vote.totals_of_codes(ballots.codes)))
 
     def encoded(self, said: Any, y: Any) -> tuple[Places, Places]:
         """Rows that were answered and nobody looked at have no true label: they count as answered."""
         truth, answers = listed(y), listed(said)
         if len(truth) != len(answers):
             raise ValueError(f"There are {len(truth)} true labels for {len(answers)} rows.")
-        known = np.array([not is_missing(label) for label in truth], dtype=bool)
+        known = ~is_missing(truth)
         classes = self.vote.predictor.classes
         # a class takes the place of a label that is not known, and is taken out again
         filled = [label if there else classes[0] for label, there in zip(truth, known, strict=True)]
@@ -275,10 +259,6 @@ class WatchedLosses(Watched):
 
     kind = "losses"
 
-    @property
-    def delta(self) -> float | None:
-        return float(self.vote.delta)
-
     def limits(self) -> Sequence[tuple[str, str, float]]:
         name, what = ERROR, "the error"
         if self.vote.costs is not None:
@@ -291,15 +271,8 @@ class WatchedLosses(Watched):
         name, *_ = self.limits()[0]
         if (labels == NEW).any():
             raise ValueError("A true label is none of the classes: what its row costs was never said.")
-        return {name: (np.ones(len(labels), dtype=bool), self._prices()[labels, answers])}
-
-    def _prices(self) -> npt.NDArray[np.float64]:
-        """Losses by true class and answer, the last being none, as parts of the largest and rounded down."""
-        n_classes = len(self.vote.classes)
-        costs = error_costs(n_classes) if self.vote.costs is None else self.vote.costs
-        largest = Fraction(largest_cost(costs))
-        rows = [[*row, *([largest] if len(row) == n_classes else [])] for row in costs]
-        return np.array([[float(Fraction(cost) * FINE // largest) / FINE for cost in row] for row in rows])
+        units = in_units(self.vote.costs or error_costs(len(self.vote.classes)), down=True)
+        return {name: (np.ones(len(labels), dtype=bool), units[labels, answers] / UNIT)}
 
     def of_cluster(
         self, sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]

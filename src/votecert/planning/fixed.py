@@ -6,7 +6,7 @@ Symbols: m rows, k errors among them, e the expected error of the vote, R the ta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Literal
 
@@ -16,16 +16,13 @@ from scipy.special import bdtrik
 
 from votecert.bounds.occam import Occam
 from votecert.bounds.occam_prior import log_of_reciprocal
-from votecert.certificate.triage.rules import SHARES
+from votecert.certificate.triage.rules import SHARES, smallest
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.numerics.binomial import clopper_pearson_upper, log_binomial_cdf
 from votecert.rows.read import check_delta
 from votecert.rows.split import SPLIT
 
 _FIRST_SHARE = {"learned": 3, "fixed": 4}  # tests of thresholds begin with one part of so many
-
-MOST_ROWS = 10**12
-"""Plans that take more rows are refused."""
 
 Vote = Literal["learned", "fixed"]
 
@@ -100,13 +97,13 @@ def rows_needed(
         level = math.log(delta * float(SHARES["target"])) - math.log(_FIRST_SHARE[vote])
 
     def rows_for(errors: int) -> int:
-        return _smallest(lambda rows: float(log_binomial_cdf(errors, rows, target_risk)) <= level, errors + 1)
+        return smallest(lambda rows: float(log_binomial_cdf(errors, rows, target_risk)) <= level, errors + 1)
 
     def is_likely(errors: int) -> bool:
         chance = float(log_binomial_cdf(errors, rows_for(errors), expected_error))
         return chance >= math.log(assurance)
 
-    needed = rows_for(_smallest(is_likely, 0))
+    needed = rows_for(smallest(is_likely, 0))
     if answered is None:
         return needed
     return math.ceil(needed / answered / (1 - SPLIT if vote == "learned" else 1))
@@ -193,19 +190,3 @@ def _check_plan(
         raise ValueError(f"vote must be 'learned' or 'fixed', not {vote!r}.")
     if not 0 < assurance < 1:
         raise ValueError(f"assurance must be between 0 and 1, both excluded, not {assurance!r}.")
-
-
-def _smallest(holds: Callable[[int], bool], start: int) -> int:
-    """The smallest number from ``start`` on that a condition holds for, if it then goes on holding."""
-    step = 1
-    while not holds(start + step - 1):
-        step *= 2
-        if step > MOST_ROWS:
-            raise ValueError(
-                f"This takes more than {MOST_ROWS:.0e} rows: the target is too close to the expected error."
-            )
-    low, high = start + step // 2, start + step - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return high

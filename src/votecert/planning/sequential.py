@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, xlog1py, xlogy
 
+from votecert.certificate.triage.rules import MOST_ROWS
 from votecert.numerics.sequential import log_cut_mixture
-from votecert.planning.fixed import MOST_ROWS, check_target
+from votecert.planning.fixed import check_target
 from votecert.rows.read import check_delta
 
 REST = 1e-6

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from votecert.certificate import words
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.text import amount, percent, sentence, share
-from votecert.certificate.words import (
-    about_learning,
-    counted_errors,
-    errors_of_rows,
-    kinds_compared,
-    together,
-    who_votes,
-    worth_of_answers,
-)
+from votecert.certificate.words import Fact
 from votecert.rows.predictor import TIE_RULE
-
-ORIGINS = {
-    "given": "given by the user",
-    "fixed": "fixed without looking at the rows",
-    "all": "learned on these rows",
-    "part": "fitted on a part of these rows that does not certify them",
-    "other": "fitted on other rows",
-}
-"""Where weights come from, for a reader; those that were learned, by the rows they were learned on."""
 
 KINDS = {
     "hard": "Each voter names a class; the class with the most weight wins.",
@@ -35,14 +17,6 @@ KINDS = {
 
 SHOWN_CLASSES = 50
 """More labels than this are counted, not listed."""
-
-
-class Fact(NamedTuple):
-    """A name, what is to be said about it, and user strings that follow."""
-
-    name: str
-    text: str
-    labels: tuple[str, ...] = ()
 
 
 def limit_kept(certificate: Certificate, max_risk: float) -> tuple[bool, str]:
@@ -55,16 +29,6 @@ def limit_kept(certificate: Certificate, max_risk: float) -> tuple[bool, str]:
     return True, f"Within the limit of {limit} that was set."
 
 
-def headline_facts(certificate: Certificate) -> list[Fact]:
-    """The few numbers that stand under the verdict."""
-    return [
-        Fact("Errors counted", errors_of_rows(certificate)),
-        Fact("Predictor", sentence(who_votes(certificate.predictor, certificate.voters))),
-        Fact("Weights", sentence(_weights(certificate))),
-        Fact("Bound", certificate.method.title),
-    ]
-
-
 def predictor_facts(certificate: Certificate) -> list[Fact]:
     """Which predictor the certificate speaks about."""
     vote, terms = certificate.predictor, certificate.terms
@@ -72,7 +36,7 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
     tied = f"{amount(certificate.ties, 'row')} {verb} tied" if certificate.ties else "No row is tied"
     facts = [
         Fact("Vote", KINDS[vote.kind]),
-        Fact("Weights", f"{sentence(_weights(certificate))}."),
+        Fact("Weights", f"{sentence(words.weights_of(certificate))}."),
         Fact("Ties", f"Go to {TIE_RULE}. {tied}."),
         _classes(certificate),
     ]
@@ -80,7 +44,7 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
         text = "Votes that these classes have before anybody voted, in percent of all voters' votes:"
         by_class = zip(vote.classes, certificate.offsets.tolist(), strict=True)
         facts.append(Fact("Offsets", text, tuple(f"{label}: {share(n)}" for label, n in by_class if n)))
-    if listed := worth_of_answers(certificate):
+    if listed := words.worth_of_answers(certificate):
         text = "What answers are worth, in percent of all voters' weight, of those with most weight:"
         worth = (f"{voter} says {said}: {share(w)} for {label}" for voter, said, label, w in listed)
         facts.append(Fact("Answers", text, tuple(worth)))
@@ -91,13 +55,6 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
         text = "Voters may abstain; a row on which nobody votes counts as an error."
         facts.append(Fact("Abstentions", text))
     return facts
-
-
-def _weights(certificate: Certificate) -> str:
-    """Where the weights come from, and what became of them."""
-    votes, origin = certificate.predictor.votes, certificate.fitted_on or certificate.origin
-    rounded = certificate.origin != "learned" and certificate.method.rounds_weights and len(set(votes)) > 1
-    return ORIGINS[origin] + (", rounded to whole numbers: the rounded vote is certified" if rounded else "")
 
 
 def _classes(certificate: Certificate) -> Fact:
@@ -111,8 +68,8 @@ def _classes(certificate: Certificate) -> Fact:
 
 def learning_facts(certificate: Certificate) -> list[Fact]:
     """How a learned vote was found."""
-    facts = [Fact("Learning", text) for text in about_learning(certificate)]
-    if kinds := kinds_compared(certificate):
+    facts = [Fact("Learning", text) for text in words.about_learning(certificate)]
+    if kinds := words.kinds_compared(certificate):
         text = "Kinds of votes that were fitted: cross-validated error, and share in the fitted vote."
         listed = (f"{name}: {share(error)}, {share(part)}" for name, error, part in kinds)
         facts.append(Fact("Kinds", text, tuple(listed)))
@@ -126,7 +83,7 @@ def row_facts(certificate: Certificate) -> list[Fact]:
     facts = [Fact("Certifying rows", f"{n_rows:,}, each with its true label."), Fact("Errors", wrong)]
     if certificate.group is not None:
         facts.insert(0, Fact("Group", "Only rows of this group:", (certificate.group,)))
-    errors, rows = counted_errors(certificate)
+    errors, rows = words.counted_errors(certificate)
     if rows != n_rows:
         held_out = (
             f"The weights were fitted on some of the rows and certified on the other {rows:,}, "
@@ -162,4 +119,4 @@ def among_groups(certificate: Certificate, table: CertificateTable) -> str:
         return ""
     largest = certificate.risk >= max(other.risk for other in table)
     place = f"{'the largest' if largest else 'one'} of {len(table):,} groups' limits"
-    return f"This is {place}, which hold together with {together(table)} confidence."
+    return f"This is {place}, which hold together with {words.together(table)} confidence."

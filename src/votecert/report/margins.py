@@ -97,9 +97,8 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[FloatArray,
     else:
         counted = rows.vote_totals(vote.numbers, vote.offsets)
         wrong = winners(counted, vote.fallback) != rows.labels
-        if (
-            margin_cut(certificate) > 0
-        ):  # the bound's own margin, in which abstaining is a class that can lead
+        # the bound's own margin, in which abstaining is a class that can lead
+        if margin_cut(certificate) > 0:
             return 2 * rows.margins(certificate.terms.weights), wrong
         totals = counted.astype(np.float64)
     places = np.arange(len(totals))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from votecert.certificate.certificate import Certificate
-from votecert.certificate.text import INSTALL, chance, percent, share, visible
-from votecert.certificate.words import Verdict, verdict
+from votecert.certificate.losses import LossCertificate
+from votecert.certificate.text import INSTALL, at_least, chance, percent, sentence, share, visible
+from votecert.certificate.triage import Triage
+from votecert.certificate.triage.words import lead
+from votecert.certificate.vote_record import AboutVote
+from votecert.certificate.words import Fact, Verdict
 from votecert.report import facts
 from votecert.report.tables import fixed_vote_limit
 
@@ -15,12 +20,12 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"
 _SPECIAL = re.compile(r"([\\`*_\[\]~$@]|:(?=//)|(?<=www)\.)")
 
 
-def to_markdown(certificate: Certificate) -> str:
-    """The certificate as a section of a model card.
+def to_markdown(result: AboutVote) -> str:
+    """A result as a section of a model card.
 
     Parameters
     ----------
-    certificate : Certificate
+    result : Certificate, LossCertificate or Triage
 
     Returns
     -------
@@ -34,23 +39,92 @@ def to_markdown(certificate: Certificate) -> str:
     >>> print(to_markdown(certificate).splitlines()[2])
     **At most 1.49 % of new rows are wrong** (guarantee at 95 % confidence)
     """
-    said = verdict(certificate)
-    parts = [
+    if isinstance(result, LossCertificate):
+        parts = _losses(result)
+    elif isinstance(result, Triage):
+        parts = _triage(result)
+    else:
+        parts = _certificate(cast(Certificate, result))
+    return "\n\n".join(parts) + "\n"
+
+
+def _losses(found: LossCertificate) -> list[str]:
+    return [
+        "## Risk certificate",
+        f"**{escaped(sentence(found.claim))}** ({found.verdict.badge.lower()})",
+        escaped(found.statement),
+        table_of([*found.headline, *_chance_and_ledger(found, {})]),
+        "### What must be true",
+        listed(found.assumptions),
+    ]
+
+
+def _triage(triage: Triage) -> list[str]:
+    said = triage.verdict
+    headline = f"> **{said.badge}**"
+    if triage.threshold is not None:
+        claim = (
+            f"Decides at least {said.number} of new rows alone, with at most {percent(triage.risk)} errors"
+        )
+        headline = f"**{claim}** ({said.badge.lower()})"
+    lines = ["| lead at least | wrong at most | answered at least |", "|---|---|---|"]
+    lines += [f"| {lead(p.threshold)} | {percent(p.risk)} | {at_least(p.coverage)} |" for p in triage.curve]
+    return [
+        "## What the vote may decide alone",
+        headline,
+        escaped(triage.statement),
+        table_of([*triage.headline, *_chance_and_ledger(triage, triage.ledger)]),
+        "### Other thresholds",
+        "\n".join(lines),
+        "### What must be true",
+        listed(triage.assumptions),
+        *_how_to_check("it", "triage"),
+    ]
+
+
+def _certificate(certificate: Certificate) -> list[str]:
+    said = certificate.verdict
+    about = [
+        *certificate.headline,
+        Fact("Limit for a vote fixed in advance", percent(fixed_vote_limit(certificate))),
+        *facts.predictor_facts(certificate),
+        *facts.learning_facts(certificate),
+        *_chance_and_ledger(certificate, certificate.ledger),
+    ]
+    notes = ["### What to think twice about", listed(certificate.notes)] if certificate.notes else []
+    return [
         "## Risk certificate",
         _headline(said),
         escaped(" ".join(said.sentences)),
         escaped(certificate.statement),
-        _facts(certificate),
+        table_of(about),
         "### What must be true",
-        "\n".join(f"- {escaped(line)}" for line in facts.assumptions(certificate)),
-        *_notes(certificate),
-        "### How to check it",
-        "Save the certificate as `certificate.json` (`certificate.to_json()`), then run:",
-        f"```shell\n{INSTALL}\nvotecert verify certificate.json\n```",
+        listed(facts.assumptions(certificate)),
+        *notes,
+        *_how_to_check("the certificate", "certificate"),
         "### How to cite it",
         f"```bibtex\n{certificate.cite()}\n```",
     ]
-    return "\n\n".join(parts) + "\n"
+
+
+def listed(lines: Iterable[str]) -> str:
+    """Sentences as a list."""
+    return "\n".join(f"- {escaped(line)}" for line in lines)
+
+
+def _chance_and_ledger(result: Any, ledger: Mapping[str, float]) -> list[Fact]:
+    """With which chance the statement is false, and what that was spent on."""
+    spent = (Fact(f"Spent on {name}", share(part)) for name, part in ledger.items())
+    return [Fact("Chance of a false statement", f"at most {chance(result.delta)}"), *spent]
+
+
+def _how_to_check(what: str, name: str) -> list[str]:
+    """How a result is verified from its file."""
+    return [
+        "### How to check it",
+        f"Save {what} as `{name}.json` (`{name}.to_json()`), then run:",
+        f"```shell\n{INSTALL}\nvotecert verify {name}.json\n```",
+    ]
 
 
 def escaped(text: str) -> str:
@@ -73,28 +147,10 @@ def _headline(said: Verdict) -> str:
     return f"> **{badge}**: {number}"
 
 
-def _notes(certificate: Certificate) -> list[str]:
-    listed = "\n".join(f"- {escaped(line)}" for line in certificate.notes)
-    return ["### What to think twice about", listed] if listed else []
-
-
-def _facts(certificate: Certificate) -> str:
-    limit = percent(fixed_vote_limit(certificate))
-    listed = [
-        *facts.headline_facts(certificate),
-        facts.Fact("Limit for a vote fixed in advance", limit),
-        *facts.predictor_facts(certificate),
-        *facts.learning_facts(certificate),
-        facts.Fact("Chance of a false statement", f"at most {chance(certificate.delta)}"),
-        *(facts.Fact(f"Spent on {name}", share(spent)) for name, spent in certificate.ledger.items()),
-    ]
-    return table_of(listed)
-
-
-def table_of(listed: Iterable[facts.Fact]) -> str:
+def table_of(about: Iterable[Fact]) -> str:
     """Facts as a table; of those with one name, the last."""
     lines = ["| | |", "|---|---|"]
-    for fact in {fact.name: fact for fact in listed}.values():
+    for fact in {fact.name: fact for fact in about}.values():
         text = escaped(" ".join([fact.text, ", ".join(fact.labels)]).strip())
         lines.append(f"| {escaped(fact.name)} | {text} |")
     return "\n".join(lines)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.text import visible
-from votecert.certificate.words import Verdict, errors_of_rows, how_they_hold, left_out, verdict
-from votecert.report.facts import Fact, headline_facts
+from votecert.certificate.vote_record import AboutVote
+from votecert.certificate.words import Verdict, errors_of_rows, how_they_hold, left_out
 
 COLOURS = {"guarantee": "#1a7f37", "weak": "#9a6700", "vacuous": "#9a6700", "warning": "#cf222e"}
 """Readable on white and on black."""
@@ -17,27 +16,23 @@ COLOURS = {"guarantee": "#1a7f37", "weak": "#9a6700", "vacuous": "#9a6700", "war
 _LEFT, _RIGHT = "text-align:left", "text-align:right"
 
 
-def certificate_html(certificate: Certificate) -> str:
-    """The verdict on a certificate, and the few facts under it.
+def notebook_html(result: AboutVote) -> str:
+    """The verdict on a result, the few facts under it, and notes.
 
     Examples
     --------
     >>> from votecert import certify
-    >>> shown = certificate_html(certify([[0, 1, 0], [1, 1, 0]] * 50, [0, 1] * 50))
+    >>> shown = notebook_html(certify([[0, 1, 0], [1, 1, 0]] * 50, [0, 1] * 50))
     >>> "Guarantee at 95" in shown, "<script" in shown
     (True, False)
     """
-    return panel(verdict(certificate), headline_facts(certificate), certificate.notes)
-
-
-def panel(said: Verdict, listed: Iterable[Fact], noted: Iterable[str] = ()) -> str:
-    """A verdict with facts and notes under it."""
+    said = result.verdict
     facts = "".join(
         f'<tr><th style="{_LEFT}">{_text(fact.name)}</th><td style="{_LEFT}">{_text(fact.text)}</td></tr>'
-        for fact in listed
+        for fact in result.headline
     )
     sentences = " ".join(said.sentences)
-    notes = "".join(f"<p>Note: {_text(line)}</p>" for line in noted)
+    notes = "".join(f"<p>Note: {_text(line)}</p>" for line in getattr(result, "notes", ()))
     return (
         f'<div style="border-left:4px solid {COLOURS[said.kind]};padding-left:1em;max-width:46em">'
         f'<div style="color:{COLOURS[said.kind]}"><b>{_text(said.badge)}</b></div>'
@@ -57,7 +52,7 @@ def table_html(table: CertificateTable) -> str:
 
 
 def _line(certificate: Certificate, by: str) -> str:
-    said = verdict(certificate)
+    said = certificate.verdict
     badge = "" if said.kind in ("guarantee", "weak") else f"{said.badge}. "
     note = badge + (certificate.caveat or certificate.reason or "")
     cells = [

@@ -15,7 +15,7 @@ import votecert
 from votecert.certificate import text, words
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.table import CertificateTable
-from votecert.certificate.verify import Verification
+from votecert.certificate.verification import Verification
 from votecert.monitoring import Monitor
 from votecert.report import charts, facts, tables, watching
 from votecert.report.margins import read_margins
@@ -86,9 +86,7 @@ def to_html(
     >>> html.count("<h1>"), "://" in html
     (1, False)
     """
-    checked = certificate.verify()
-    if not checked:
-        raise ValueError(f"There is no report on a certificate that does not verify. {checked}")
+    checked = verified(certificate)
     if monitor is not None and certificate not in monitor.certificates:
         raise ValueError("The monitor watches another certificate than this one.")
     given = [table] if isinstance(table, CertificateTable) else list(table or [])
@@ -107,12 +105,24 @@ def to_html(
     )
 
 
+def verified(result: Any) -> Verification:
+    """The verification of a result that is to be reported."""
+    checked: Verification = result.verify()
+    if not checked:
+        raise ValueError(f"There is no report on a result that does not verify. {checked}")
+    return checked
+
+
 def render(
     template: str, path: str | os.PathLike[str] | None, result: Any, checked: Verification, **context: Any
 ) -> str:
     """A page about a verified result, written to a file if there is to be one."""
     known = {"certificate": result, "arithmetic": checked.arithmetic, "json": embedded_json(result)}
-    html = _environment().get_template(template).render(**known, **context)
+    return _page(template, path, **known, **context)
+
+
+def _page(template: str, path: str | os.PathLike[str] | None, **context: Any) -> str:
+    html = _environment().get_template(template).render(**context)
     if path is not None:
         write_atomically(path, html)
     return html
@@ -136,11 +146,7 @@ def monitor_page(
     str
         The HTML text: complete in itself, it loads nothing.
     """
-    template = _environment().get_template("monitor.html.jinja")
-    html = template.render(monitor=monitor, title=title or "Certified vote in use")
-    if path is not None:
-        write_atomically(path, html)
-    return html
+    return _page("monitor.html.jinja", path, monitor=monitor, title=title or "Certified vote in use")
 
 
 def embedded_json(result: Any) -> dict[str, Any]:

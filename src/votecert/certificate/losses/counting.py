@@ -47,11 +47,13 @@ def are_errors(costs: Costs) -> bool:
     return {*sum(costs, ())} <= {0.0, largest_cost(costs)}
 
 
-def in_units(costs: Costs) -> IntArray:
-    """Costs by true class and answer, the last being none, in UNITs of the largest, rounded up."""
-    scale = Fraction(largest_cost(costs))
+def in_units(costs: Costs, *, down: bool = False) -> IntArray:
+    """Costs by true class and answer, the last being none, in UNITs of the largest, rounded up or down."""
+    scale, sign = Fraction(largest_cost(costs)), 1 if down else -1
     rows = [[*row, *([float(scale)] if len(row) == len(costs) else [])] for row in costs]
-    return np.array([[-(-Fraction(cost) * UNIT // scale) for cost in row] for row in rows], dtype=np.int64)
+    return np.array(
+        [[sign * (sign * Fraction(cost) * UNIT // scale) for cost in row] for row in rows], np.int64
+    )
 
 
 def answers_of(vote: WeightedVote, rows: Rows) -> Indices:
@@ -66,9 +68,8 @@ def counted_losses(
     """The losses of a vote on rows, or in the clusters that each row is of."""
     loss = in_units(costs)[rows.labels, answers_of(vote, rows)]
     if own is None:
-        count = np.ones(len(loss), dtype=np.int64) if isinstance(rows, Scores) else rows.counts
         value, place = np.unique(loss, return_inverse=True)
-        number = np.bincount(place.reshape(-1), count).astype(np.int64)
+        number = np.bincount(place.reshape(-1), all_counts(rows)).astype(np.int64)
         return tuple((1, v, n) for v, n in zip(value.tolist(), number.tolist(), strict=True))
     by_row = loss if isinstance(rows, Scores) else loss[rows.pattern_of_row]
     sizes, sums = np.bincount(own), np.zeros(own.max() + 1, dtype=np.int64)
@@ -76,7 +77,7 @@ def counted_losses(
     there = sizes > 0
     sizes, sums = sizes[there], sums[there]
     if largest is None:
-        places = -(-sums * GRID // (sizes * UNIT)) if sums.max() < 2**52 else _large_places(sums, sizes)
+        places = -(-sums // (sizes * (UNIT // GRID)))
         sizes = np.ones_like(sizes)
     else:
         places = -(-sums // (UNIT // GRID))
@@ -87,18 +88,9 @@ def counted_losses(
     )
 
 
-def _large_places(sums: IntArray, sizes: IntArray) -> IntArray:
-    """The same for clusters whose sums would overflow."""
-    exact = [
-        -(-total * GRID // (size * UNIT)) for total, size in zip(sums.tolist(), sizes.tolist(), strict=True)
-    ]
-    return np.array(exact, dtype=np.int64)
-
-
 def mean_loss(losses: Losses) -> float:
     """Mean of the losses that were counted, as a part of the largest cost."""
-    total = sum(loss * count for _, loss, count in losses)
-    return total / UNIT / sum(size * count for size, _, count in losses)
+    return total_cost(losses) / UNIT / sum(size * count for size, _, count in losses)
 
 
 def loss_limit(ar: Arithmetic, losses: Losses, delta: float, *, largest: int | None, errors: bool) -> Number:

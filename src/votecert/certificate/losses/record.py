@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from votecert._types import Codes
-from votecert.certificate.losses.counting import (
-    UNIT,
-    Costs,
-    Losses,
-    are_errors,
-    largest_cost,
-    mean_loss,
-    total_cost,
-)
-from votecert.certificate.text import amount, confidence, percent
+from votecert.bounds.kinds import Kind, Real, Whole
+from votecert.certificate.checks import FLAG, Between
+from votecert.certificate.losses import counting
+from votecert.certificate.losses.fitting import counted, fitted_vote
+from votecert.certificate.text import amount, confidence, percent, share
 from votecert.certificate.triage.leads import answers
-from votecert.certificate.vote_record import (
-    VoteRecord,
-    common_assumptions,
-    is_count,
-    is_finite,
-    problems_with_split,
-    problems_with_vote,
-)
-from votecert.references import bibtex
+from votecert.certificate.units import Units
+from votecert.certificate.verification import OTHER_VOTE, SAME_FIT, TOLERANCE, Verification, fits_differ
+from votecert.certificate.vote_record import Found, VoteRecord
+from votecert.certificate.words import Fact, Verdict, common_assumptions
+from votecert.numerics import Arithmetic, Number
 from votecert.rows.clusters import GRID
-from votecert.rows.labels import encode_votes
-from votecert.rows.scores import soft_totals
+from votecert.rows.read import Rows
 from votecert.rows.tables import in_order
-from votecert.rows.vote_sums import total_votes
-
-if TYPE_CHECKING:
-    from votecert.certificate.verify import Verification
 
 MOST_LOSSES = 1_000_000
 
@@ -71,18 +57,25 @@ class LossCertificate(VoteRecord):
 
     risk: float
     delta: float
-    costs: Costs | None
+    costs: counting.Costs | None
     clusters: bool
     largest: int | None
     single_rows: bool
-    losses: Losses
+    losses: counting.Losses
     n_units: int
     n_fitted: int
     n_rows: int
     errors: int
 
-    kind_of_record: ClassVar[str] = "losses"
-    is_guarantee: ClassVar[bool] = True
+    kind_of_record = "losses"
+    fitted_on_trust = "The vote was fitted on the rows, or clusters, that the seed picks."
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        **VoteRecord.kinds,
+        **dict.fromkeys(("n_units", "n_fitted", "n_rows", "errors"), Whole()),
+        **dict.fromkeys(("clusters", "single_rows"), FLAG),
+        "risk": Real(0, 1),
+        "delta": Between(),
+    }
 
     @property
     def cost(self) -> float:
@@ -92,17 +85,17 @@ class LossCertificate(VoteRecord):
     @property
     def scale(self) -> float:
         """The largest cost."""
-        return 1.0 if self.costs is None else largest_cost(self.costs)
+        return 1.0 if self.costs is None else counting.largest_cost(self.costs)
 
     @property
     def mean(self) -> float:
         """The mean cost that was counted."""
-        return mean_loss(self.losses) * self.scale
+        return counting.mean_loss(self.losses) * self.scale
 
     @property
     def counts_errors(self) -> bool:
         """Whether losses are errors of single rows, whose number is binomial."""
-        return not self.clusters and (self.costs is None or are_errors(self.costs))
+        return not self.clusters and (self.costs is None or counting.are_errors(self.costs))
 
     @property
     def ledger(self) -> dict[str, float]:
@@ -116,23 +109,15 @@ class LossCertificate(VoteRecord):
 
     def predict(self, votes: Any) -> npt.NDArray[Any]:
         """Labels by exactly the certified vote; None for no answer, if that has a cost of its own."""
-        votes, vote = in_order(votes, self.voters), self.predictor
-        if not self.may_be_silent:
-            return vote.predict(votes)
-        if vote.kind == "soft":
-            return self._said(soft_totals(np.asarray(votes), vote.numbers, vote.offsets))
-        return self.predict_codes(encode_votes(votes, vote.labels))
+        if self.may_be_silent:
+            return self._said(answers(self.predictor, self.totals(votes))[0])
+        return self.predictor.predict(in_order(votes, self.voters))
 
     def predict_codes(self, codes: Codes) -> npt.NDArray[Any]:
         """The same for votes that are places in ``classes``, or their number for a missing vote."""
-        vote = self.predictor
-        if not self.may_be_silent:
-            return vote.predict_codes(codes)
-        return self._said(total_votes(codes, len(vote.classes), vote.numbers, vote.offsets))
-
-    def _said(self, totals: Any) -> npt.NDArray[np.object_]:
-        labels = np.array([*self.predictor.labels.tolist(), None], dtype=object)
-        return labels[answers(self.predictor, totals)[0]]  # -1 is the last: none
+        if self.may_be_silent:
+            return self._said(answers(self.predictor, self.totals_of_codes(codes))[0])
+        return self.predictor.predict_codes(codes)
 
     @property
     def claim(self) -> str:
@@ -164,7 +149,7 @@ class LossCertificate(VoteRecord):
     def assumptions(self) -> list[str]:
         """What must be true for the statement to hold."""
         units = amount(self.n_units + self.n_fitted, self.unit)
-        listed = common_assumptions(self, units)
+        listed = common_assumptions(self, units, self.n_outputs)
         if self.clusters:
             listed.append(
                 "Clusters were drawn as a whole, not through their rows, and the voters saw none of them."
@@ -187,74 +172,100 @@ class LossCertificate(VoteRecord):
         votes, y, clusters : optional
             All rows that were given to :func:`votecert.certify`. A learned vote is fitted again.
         """
-        from votecert.certificate.losses.verify import verify
+        return self._verified(votes, y, lambda rows: self._recount(rows, clusters))
 
-        return verify(self, votes, y, clusters)
+    def limit(self, ar: Arithmetic) -> Number:
+        """The limit on the mean loss."""
+        return counting.loss_limit(
+            ar, self.losses, self.delta, largest=self.largest, errors=self.counts_errors
+        )
 
-    def problem_with_fields(self) -> str | None:
-        """The first field that cannot be what it is, as a sentence, or None."""
-        return next(self._problems(), None)
+    def _recomputed(self, ar: Arithmetic, below: float) -> tuple[float, list[str]]:
+        recomputed = float(min(1, self.limit(ar)))
+        if recomputed * (1 - below) <= self.risk <= recomputed + TOLERANCE:
+            return recomputed, []
+        return recomputed, [f"The risk {self.risk!r} is not the recomputed {recomputed!r}."]
 
-    def _problems(self) -> Any:
-        for name in ("risk", "delta"):
-            if not is_finite(getattr(self, name)) or not 0 < getattr(self, name) <= 1:
-                yield f"{name} is not between 0 and 1."
-        if not all(is_count(getattr(self, name)) for name in ("n_units", "n_fitted", "n_rows", "errors")):
-            yield "a number of rows is not a whole number."
-        if not all(getattr(self, name) in (True, False) for name in ("clusters", "single_rows")):
-            yield "what was counted is not said."
-        yield from problems_with_vote(self)
-        yield from problems_with_split(self, self.n_units, self.n_fitted)
+    def _on_trust(self) -> list[str]:
+        costs = ["The costs were fixed before the rows were seen."] if self.costs is not None else []
+        return self._chosen_before() + costs
+
+    def _recount(self, rows: Rows, clusters: Any) -> Found:
+        """What was counted on these rows must be what is stored, and fitted what is fitted again."""
+        if self.clusters and clusters is None:
+            raise ValueError("To count again the clusters are needed, too: verify(votes, y, clusters).")
+        units = Units.of(rows, clusters if self.clusters else None)
+        if (units.number, units.rows.n_voters) != (self.n_units + self.n_fitted, self.n_voters):
+            return ["These are other rows, clusters or voters than it is about."], []
+        problems, trusted, vote = [], [], self.predictor
+        if self.origin == "learned":
+            fitting, units = units.parts(self.split, self.seed)
+            costs = self.costs or counting.error_costs(self.n_classes)
+            declared = self.classes_declared, self.abstention_declared
+            difference = fits_differ(vote, fitted_vote(fitting.rows, costs, self.fallback, *declared))
+            if difference > SAME_FIT:
+                problems.append(OTHER_VOTE)
+            elif difference:
+                trusted.append(f"The vote was fitted on these rows: again, it differs by {difference:.1e}.")
+        if counted(vote, units, self.costs, self.largest) != self.losses:
+            problems.append("The losses are others on these rows.")
+        errors = units.rows.errors(vote.numbers, vote.offsets, vote.fallback)
+        if (units.rows.n_rows, errors) != (self.n_rows, self.errors):
+            problems.append("The errors are others on these rows.")
+        return problems, trusted
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        yield from self._contradictions_of_split(self.n_units, self.n_fitted)
         c, costs = len(self.classes), self.costs
         if costs is not None:
             numbers = [cost for row in costs for cost in row]
             if {len(row) for row in costs} not in ({c}, {c + 1}) or len(costs) != c:
                 yield "the costs are not one for each true class and answer."
-            if not all(is_finite(cost) and cost >= 0 for cost in numbers) or max(numbers) <= 0:
+            if any(Real(0).problem(cost, self) for cost in numbers) or max(numbers) <= 0:
                 yield "the costs are not numbers, zero or more."
-        if self.largest is not None and (not is_count(self.largest) or not self.largest or not self.clusters):
+        if self.largest is not None and (Whole(1).problem(self.largest, self) or not self.clusters):
             yield "the largest size is not one of clusters."
         if not 0 < len(self.losses) <= MOST_LOSSES or not all(len(unit) == 3 for unit in self.losses):
             yield "the losses are not a list of sizes, losses and counts."
-        if not all(is_count(number) for unit in self.losses for number in unit):
+        if any(Whole().problem(number, self) for unit in self.losses for number in unit):
             yield "the losses are not whole numbers."
         most = self.largest or 1
-        if not all(0 < size <= most and loss <= size * UNIT and count for size, loss, count in self.losses):
+        if not all(
+            0 < size <= most and loss <= size * counting.UNIT and count for size, loss, count in self.losses
+        ):
             yield "a loss, or a size, is larger than it can be."
-        if self.clusters and any(loss % (UNIT // GRID) for _, loss, _ in self.losses):
+        if self.clusters and any(loss % (counting.UNIT // GRID) for _, loss, _ in self.losses):
             yield "a loss of a cluster is no multiple of 1/1024."
         if sum(count for _, _, count in self.losses) != self.n_units or not self.errors <= self.n_rows:
             yield "there are not as many losses as rows or clusters, or too many errors."
         if self.largest is not None and sum(size * count for size, _, count in self.losses) != self.n_rows:
             yield "the clusters have not as many rows as there are."
         by_rows = not self.clusters or self.largest is not None
-        if self.costs is None and by_rows and total_cost(self.losses) != self.errors * UNIT:
+        if self.costs is None and by_rows and counting.total_cost(self.losses) != self.errors * counting.UNIT:
             yield "the errors do not go with the losses."
         if self.n_units > self.n_rows or (not self.clusters and self.n_units != self.n_rows):
             yield "the numbers of rows and clusters do not agree."
 
-    def cite(self) -> str:
-        """BibTeX of the works behind this result."""
-        works = ["clopper1934"] if self.counts_errors else ["hoeffding1963", "waudbysmith2024"]
-        return bibtex([*works, "votecert"])
+    def works(self) -> list[str]:
+        """Keys of what is to be cited."""
+        return ["clopper1934"] if self.counts_errors else ["hoeffding1963", "waudbysmith2024"]
 
-    def to_html(self, path: Any = None, *, title: str | None = None) -> str:
-        """A self-contained HTML report; needs the extra ``votecert[cli]``."""
-        from votecert.report.losses import to_html
+    @property
+    def verdict(self) -> Verdict:
+        """The first thing that a reader sees."""
+        number = percent(self.risk) if self.costs is None else f"{self.cost:.4g}"
+        if self.risk >= 1:
+            return Verdict("vacuous", "SAYS NOTHING", number, (self.statement, ""))
+        level = f"{confidence(self.delta)} confidence"
+        return Verdict("guarantee", f"Guarantee at {level}", number, (f"The vote {self.claim}.", ""))
 
-        return to_html(self, path, title=title)
-
-    def to_markdown(self) -> str:
-        """A section for a model card."""
-        from votecert.report.losses import to_markdown
-
-        return to_markdown(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from votecert.report.losses import losses_html
-
-        return losses_html(self)
+    def _counted(self) -> list[Fact]:
+        counted = share(self.mean) if self.costs is None else f"{self.mean:.4g}"
+        units = amount(self.n_units, f"held-out {self.unit}" if self.n_fitted else self.unit)
+        if self.clusters:
+            units += f" of {amount(self.n_rows, 'row')}"
+        return [Fact("Counted, in the mean", counted), Fact("On", units)]
 
     def __repr__(self) -> str:
         limit = f"risk <= {percent(self.risk)}" if self.costs is None else f"cost <= {_up(self.cost)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +37,6 @@ STARTS = ((1.0, 2), (0.7, 1), (0.5, 1), (0.25, 1), (0.12, 1), (0.06, 1), (0.03, 
 ENOUGH = 1.5
 """Tests begin where so many times the rows are expected that it takes without an error."""
 
-FEWEST_ROWS_TO_SPLIT = 40
-
 
 def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.NDArray[Any]]:
     """Place of the winning class, -1 where there is none to answer with, and the votes by which it leads.
@@ -54,7 +51,11 @@ def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.
 
 
 def vote_of(
-    rows: Rows, votes: npt.ArrayLike, fallback: int | None, offsets: Sequence[int] = ()
+    rows: Rows,
+    votes: npt.ArrayLike,
+    fallback: int | None,
+    offsets: Sequence[int] = (),
+    table: IntArray | None = None,
 ) -> WeightedVote:
     """A vote on such rows."""
     return WeightedVote(
@@ -63,6 +64,7 @@ def vote_of(
         classes=tuple(rows.classes.tolist()),
         kind="soft" if isinstance(rows, Scores) else "hard",
         fallback=fallback,
+        table=None if table is None else as_tuple(table.tolist()),
     )
 
 
@@ -99,59 +101,13 @@ class Leads(NamedTuple):
     def counts(self, rows: int, cuts: Sequence[float], starts: Sequence[int]) -> Counts:
         """Answered rows and errors at each threshold, the highest first."""
         low_first = np.array(cuts)[::-1]
-        reached = np.searchsorted(
-            low_first, self.lead, side="right"
-        )  # so many thresholds does each row reach
+        # so many thresholds does each row reach
+        reached = np.searchsorted(low_first, self.lead, side="right")
         answered, errors = (
             np.bincount(reached, self.times * chosen, minlength=len(cuts) + 1)[:0:-1].cumsum()
             for chosen in (np.ones(len(reached)), self.wrong)
         )
         return Counts(rows, starts, *(column.astype(np.int64).tolist() for column in (answered, errors)))
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A vote with its thresholds, the rows that certify it, and how many it was fitted on."""
-
-    vote: WeightedVote
-    cuts: tuple[float, ...]
-    starts: tuple[int, ...]
-    rows: Rows
-    n_fitted: int = 0
-
-    @classmethod
-    def at(cls, vote: WeightedVote, rows: Rows, thresholds: Iterable[float] | None) -> Ready:
-        """A vote that was fixed in advance: thresholds are a declared grid."""
-        return cls(vote, *declared_cuts(vote, thresholds, _always_odd(vote, rows)), rows)
-
-    @classmethod
-    def learned(
-        cls,
-        rows: Rows,
-        fallback: int | None,
-        thresholds: Iterable[float] | None,
-        split: float,
-        seed: int,
-        max_risk: float,
-        delta: float,
-    ) -> Ready:
-        """A vote and thresholds that the fitting part fixes; the other rows certify."""
-        if not 0 < split < 1:
-            raise ValueError(f"split must be between 0 and 1, both excluded, to learn a vote, not {split!r}.")
-        if not rows.can_split(split, seed):
-            raise ValueError("Which rows are which is not known any more: read them with split= and seed=.")
-        fitting, certifying = (rows.part(split, seed, fitting=which) for which in (True, False))
-        if rows.n_rows < FEWEST_ROWS_TO_SPLIT or fitting is None or certifying is None:
-            raise ValueError(
-                f"{rows.n_rows} rows are too few to learn a vote on some and certify it on the others: it "
-                f"takes {FEWEST_ROWS_TO_SPLIT}. Use weights='uniform'."
-            )
-        vote = fit_vote(fitting, fallback, rows.classes_declared, rows.abstention_declared)
-        if thresholds is not None:
-            cuts, starts = declared_cuts(vote, thresholds, False)
-        else:
-            cuts, starts = fitted_cuts(vote, fitting, certifying.n_rows / fitting.n_rows, max_risk, delta)
-        return cls(vote, cuts, starts, certifying, fitting.n_rows)
 
 
 def scale_of(vote: WeightedVote) -> int:
@@ -191,7 +147,7 @@ def declared_cuts(
     return tuple(cuts), tuple(starts)
 
 
-def _always_odd(vote: WeightedVote, rows: Rows) -> bool:
+def always_odd(vote: WeightedVote, rows: Rows) -> bool:
     """Whether all leads are odd, or all even, as the number of votes is: two classes and no abstention."""
     return rows.n_outputs == 2 and vote.kind == "hard" and not any(vote.offsets) and vote.table is None
 
@@ -219,9 +175,7 @@ def candidate_votes(
         )
     listed = [vote_of(fitting, np.ones(fitting.n_voters, dtype=np.int64), fallback)]
     if found is not None:
-        table = None if found.table is None else as_tuple(found.table.tolist())
-        fitted = vote_of(fitting, found.votes, fallback, found.offsets.tolist())
-        listed.append(replace(fitted, table=table))
+        listed.append(vote_of(fitting, found.votes, fallback, found.offsets.tolist(), found.table))
     return listed
 
 

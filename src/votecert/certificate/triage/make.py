@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from votecert.certificate.make import fallback_index
-from votecert.certificate.triage.leads import Leads, Ready, scale_of, vote_of
-from votecert.certificate.triage.record import Triage
-from votecert.certificate.triage.rules import (
-    OperatingPoint,
-    coverage,
-    curve_risks,
-    passing,
-    points,
-    selected,
+from votecert.certificate.triage import rules
+from votecert.certificate.triage.leads import (
+    Leads,
+    always_odd,
+    declared_cuts,
+    fit_vote,
+    fitted_cuts,
+    scale_of,
+    vote_of,
 )
+from votecert.certificate.triage.record import Triage
+from votecert.certificate.triage.rules import Counts, OperatingPoint
+from votecert.certificate.units import Units
 from votecert.certificate.vote_record import vote_fields
 from votecert.numerics.arithmetic import OUTWARD
 from votecert.rows.predictor import scaled_votes
-from votecert.rows.read import Rows, Weights, check_delta, read_rows, read_weights, voter_names
+from votecert.rows.read import Weights, check_delta, read_rows, read_weights, voter_names
 from votecert.rows.split import SPLIT
 
 
@@ -102,53 +105,49 @@ def triage(
             "Triage with an array of weights is only valid if they were fixed without looking at these rows: "
             "say so with fixed_in_advance=True, or learn them with weights='learn'."
         )
-    place = fallback_index(fallback, rows)
+    place, certifying = fallback_index(fallback, rows), rows
     if theta is not None:
-        ready = Ready.at(vote_of(rows, scaled_votes(theta), place), rows, thresholds)
+        split, random_state = 0.0, 0
+        vote = vote_of(rows, scaled_votes(theta), place)
+        cuts, starts = declared_cuts(vote, thresholds, always_odd(vote, rows))
     else:
-        ready = Ready.learned(rows, place, thresholds, split, random_state, max_risk, delta)
-    return made(
-        ready,
-        rows,
+        fitting, certifying = (part.rows for part in Units(rows, None).parts(split, random_state))
+        vote = fit_vote(fitting, place, rows.classes_declared, rows.abstention_declared)
+        if thresholds is not None:
+            cuts, starts = declared_cuts(vote, thresholds, False)
+        else:
+            cuts, starts = fitted_cuts(vote, fitting, certifying.n_rows / fitting.n_rows, max_risk, delta)
+    counts = Leads.of(vote, certifying).counts(certifying.n_rows, cuts, starts)
+    return Triage(
         max_risk=float(max_risk),
         delta=float(delta),
+        **limits(counts, [cut / scale_of(vote) for cut in cuts], max_risk, delta),
+        **vote_fields(vote, rows),
+        cuts=cuts,
+        starts=starts,
+        answered=tuple(counts.answered),
+        errors=tuple(counts.errors),
+        n_rows=certifying.n_rows,
+        n_fitted=rows.n_rows - certifying.n_rows,
         origin=origin,
-        split=float(split) if theta is None else 0.0,
-        seed=int(random_state) if theta is None else 0,
+        split=float(split),
+        seed=int(random_state),
         voters=names,
     )
 
 
-def made(ready: Ready, rows: Rows, *, max_risk: float, delta: float, **others: Any) -> Triage:
-    """Count, test, and write down what holds."""
-    vote = ready.vote
-    counts = Leads.of(vote, ready.rows).counts(ready.rows.n_rows, ready.cuts, ready.starts)
-    risks = curve_risks(OUTWARD, counts, delta)
-    place = selected(counts, max_risk, risks, passing(OUTWARD, counts, max_risk, delta))
-    scale = scale_of(vote)
+def limits(counts: Counts, thresholds: Sequence[float], max_risk: float, delta: float) -> dict[str, Any]:
+    """Test the thresholds: the one that is used, its coverage, and the curve."""
+    risks = rules.curve_risks(OUTWARD, counts, delta)
+    place = rules.selected(counts, max_risk, risks, rules.passing(OUTWARD, counts, max_risk, delta))
 
     def least(place: int) -> float:
-        return max(0.0, float(coverage(OUTWARD, counts, place, delta)) - 1e-15)
+        return max(0.0, float(rules.coverage(OUTWARD, counts, place, delta)) - 1e-15)
 
     curve = tuple(
-        OperatingPoint(ready.cuts[at] / scale, float(risk), least(at), counts.answered[at], counts.errors[at])
-        for at, risk in zip(points(len(ready.cuts)), risks, strict=True)
+        OperatingPoint(thresholds[at], float(risk), least(at), counts.answered[at], counts.errors[at])
+        for at, risk in zip(rules.points(len(thresholds)), risks, strict=True)
     )
-    return Triage(
-        max_risk=max_risk,
-        delta=delta,
-        threshold=None if place is None else ready.cuts[place] / scale,
-        coverage=0.0 if place is None else least(place),
-        curve=curve,
-        **vote_fields(vote),
-        cuts=ready.cuts,
-        starts=ready.starts,
-        answered=tuple(counts.answered),
-        errors=tuple(counts.errors),
-        n_rows=ready.rows.n_rows,
-        n_fitted=ready.n_fitted,
-        n_outputs=rows.n_outputs,
-        classes_declared=rows.classes_declared,
-        abstention_declared=rows.abstention_declared,
-        **others,
-    )
+    if place is None:
+        return {"threshold": None, "coverage": 0.0, "curve": curve}
+    return {"threshold": thresholds[place], "coverage": least(place), "curve": curve}

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from votecert._types import Codes
-from votecert.certificate.text import at_least, percent
-from votecert.certificate.triage import words
-from votecert.certificate.triage.checks import problem_with
-from votecert.certificate.triage.leads import answers, scale_of
+from votecert._types import Codes, Indices
+from votecert.bounds.kinds import Kind, Real, Whole
+from votecert.certificate.checks import Between
+from votecert.certificate.text import amount, at_least, confidence, percent, sentence
+from votecert.certificate.triage import rules
+from votecert.certificate.triage.leads import Leads, answers, declared_cuts, fit_vote, fitted_cuts, scale_of
 from votecert.certificate.triage.rules import SHARES, Counts, OperatingPoint
-from votecert.certificate.vote_record import VoteRecord
-from votecert.references import bibtex
-from votecert.rows.labels import encode_votes
-from votecert.rows.scores import soft_totals
-from votecert.rows.tables import in_order
-from votecert.rows.vote_sums import total_votes
+from votecert.certificate.triage.words import lead, why_nothing
+from votecert.certificate.verification import OTHER_VOTE, SAME_FIT, TOLERANCE, Verification, fits_differ
+from votecert.certificate.vote_record import Found, VoteRecord
+from votecert.certificate.words import Fact, Verdict, common_assumptions
+from votecert.numerics import Arithmetic
+from votecert.rows.predictor import TIE_RULE
+from votecert.rows.read import Rows
 
-if TYPE_CHECKING:
-    from votecert.certificate.verify import Verification
+MOST_THRESHOLDS = 10_000
+
+DECLARED = "The thresholds were declared before the rows were seen."
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,7 +69,14 @@ class Triage(VoteRecord):
     n_rows: int
     n_fitted: int
 
-    kind_of_record: ClassVar[str] = "triage"
+    kind_of_record = "triage"
+    fitted_on_trust = "Vote and thresholds were fitted on the rows that the seed picks."
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        **VoteRecord.kinds,
+        **dict.fromkeys(("max_risk", "delta"), Between()),
+        **dict.fromkeys(("n_rows", "n_fitted"), Whole()),
+        "coverage": Real(0, 1),
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "curve", tuple(OperatingPoint(*point) for point in self.curve))
@@ -93,17 +104,29 @@ class Triage(VoteRecord):
     @property
     def reason(self) -> str | None:
         """Why nothing can be answered, and what it would take."""
-        return words.reason(self) if self.threshold is None else None
+        return why_nothing(self.counts, self.max_risk, self.delta) if self.threshold is None else None
 
     @property
     def statement(self) -> str:
         """One sentence: what is guaranteed, for which vote."""
-        return words.statement(self)
+        if self.threshold is None:
+            target = f"at most {percent(self.max_risk)} errors"
+            return f"Nothing that {self.who} says can be answered with {target}: {self.reason}"
+        return (
+            f"With confidence {confidence(self.delta)}, {self.who}, answering where its lead is at least "
+            f"{lead(self.threshold)} of all votes and handing over the rest, errs on at most "
+            f"{percent(self.risk)} of the new rows that it answers, and answers at least "
+            f"{at_least(self.coverage)} of new rows."
+        )
 
     @property
     def assumptions(self) -> list[str]:
         """What must be true for the statement to hold."""
-        return words.assumptions(self)
+        listed = common_assumptions(self, amount(self.n_rows + self.n_fitted, "row"), self.n_outputs)
+        fixed = "Weights, thresholds and max_risk were fixed without looking at these rows."
+        if self.origin == "learned":
+            fixed = "max_risk and the seed of the split were fixed without looking at these rows."
+        return [*listed, fixed, f"Ties go to {TIE_RULE}."]
 
     def decide(self, votes: Any, threshold: float | None = None) -> npt.NDArray[np.object_]:
         """Labels where the vote answers, None where the case is handed over.
@@ -115,27 +138,18 @@ class Triage(VoteRecord):
         threshold : float, optional
             Another threshold of the :attr:`curve`, which has its own limit.
         """
-        votes, vote = in_order(votes, self.voters), self.predictor
-        if vote.kind == "soft":
-            totals: Any = soft_totals(np.asarray(votes), vote.numbers, vote.offsets)
-            return self._decided(totals, threshold)
-        return self.decide_codes(encode_votes(votes, vote.labels), threshold)
+        return self._said(self.places(self.totals(votes), threshold))
 
     def decide_codes(self, codes: Codes, threshold: float | None = None) -> npt.NDArray[np.object_]:
         """The same for votes that are places in ``classes``, or their number for a missing vote."""
-        vote = self.predictor
-        if codes.shape[1] != len(vote.votes):
-            raise ValueError(f"The vote has {len(vote.votes)} voters but there are {codes.shape[1]} columns.")
-        return self._decided(total_votes(codes, len(vote.classes), vote.numbers, vote.offsets), threshold)
+        return self._said(self.places(self.totals_of_codes(codes), threshold))
 
-    def _decided(self, totals: Any, threshold: float | None) -> npt.NDArray[np.object_]:
+    def places(self, totals: Any, threshold: float | None = None) -> Indices:
+        """Places of the answers among ``classes``, -1 where the case is handed over."""
         winner, lead = answers(self.predictor, totals)
-        labels = np.full(len(winner), None, dtype=object)
         place = self.place if threshold is None else self.place_of(threshold)
-        if place is not None:
-            answered = (winner >= 0) & (lead >= self.cuts[place])
-            labels[answered] = self.predictor.labels[winner[answered]].tolist()
-        return labels
+        answered = place is not None and lead >= self.cuts[place]
+        return np.where(answered, winner, -1)
 
     def place_of(self, threshold: float) -> int:
         """Place of a threshold among ``cuts``; only that of the target and those of the curve have limits."""
@@ -159,43 +173,126 @@ class Triage(VoteRecord):
         y : (m,) labels, optional
             The true labels.
         """
-        from votecert.certificate.triage.verify import verify
+        return self._verified(votes, y, self._recount)
 
-        return verify(self, votes, y)
+    def _recomputed(self, ar: Arithmetic, below: float) -> tuple[float, list[str]]:
+        """Every limit must be the recomputed one, and the threshold one that may be used."""
+        counts, delta = self.counts, self.delta
+        problems: list[str] = []
+        risks = rules.curve_risks(ar, counts, delta)
+        passed = rules.passing(ar, counts, self.max_risk, delta)
+        allowed = rules.selected(counts, self.max_risk, risks, passed)
+        if self.place is not None and (allowed is None or self.place > allowed):
+            problems.append(f"At the threshold {self.threshold!r} the risk is not certified.")
+        for place, point, risk in zip(rules.points(len(self.cuts)), self.curve, risks, strict=True):
+            least = rules.coverage(ar, counts, place, delta)
+            if not risk * (1 - below) <= point.risk <= risk + TOLERANCE:
+                problems.append(
+                    f"The limit at the threshold {point.threshold!r} is {float(risk)!r}, not {point.risk!r}."
+                )
+            if not least - TOLERANCE <= point.coverage <= least + below:
+                problems.append(
+                    f"The coverage at {point.threshold!r} is {float(least)!r}, not {point.coverage!r}."
+                )
+        own = 0 if self.place is None else rules.coverage(ar, counts, self.place, delta)
+        if not own - TOLERANCE <= self.coverage <= own + below:
+            problems.append(f"The coverage is {float(own)!r}, not {self.coverage!r}.")
+        return self.risk, problems
 
-    def problem_with_fields(self) -> str | None:
-        """The first field that cannot be what it is, as a sentence, or None."""
-        return problem_with(self)
+    def _on_trust(self) -> list[str]:
+        grids = [declared_cuts(self.predictor, None, odd) for odd in (False, True)]
+        own = self.origin == "fixed" and (self.cuts, self.starts) not in grids
+        return [DECLARED, *self._chosen_before()] if own else self._chosen_before()
 
-    def cite(self) -> str:
-        """BibTeX of the works behind this result."""
-        return bibtex(["clopper1934", "wiens2003", "massart1990", "votecert"])
+    def _recount(self, rows: Rows) -> Found:
+        """What was counted on these rows must be what the result says, and fitted what is fitted again."""
+        if rows.n_rows != self.n_rows + self.n_fitted or rows.n_voters != self.n_voters:
+            return [f"These are {rows.n_rows} rows and {rows.n_voters} voters, others than it is about."], []
+        found: Found = [], []
+        certifying = rows
+        if self.origin == "learned":
+            parts = [rows.part(self.split, self.seed, fitting=which) for which in (True, False)]
+            if parts[0] is None or parts[1] is None:
+                return ["The rows that the seed picks are too few to fit a vote on."], []
+            fitting, certifying = parts[0], parts[1]
+            found = self._refit(fitting, certifying.n_rows)
+        counts = Leads.of(self.predictor, certifying).counts(certifying.n_rows, self.cuts, self.starts)
+        if (tuple(counts.answered), tuple(counts.errors)) != (self.answered, self.errors):
+            found[0].append("Answered rows and errors are others on these rows.")
+        return found
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """A self-contained HTML report with the curve and a slider; needs the extra ``votecert[cli]``.
+    def _refit(self, fitting: Rows, n_certifying: int) -> Found:
+        """Fit vote and thresholds again: sums may be rounded otherwise elsewhere, but not more than that."""
+        vote = fit_vote(fitting, self.fallback, self.classes_declared, self.abstention_declared)
+        if vote != self.predictor:
+            difference = fits_differ(self.predictor, vote)
+            if difference > SAME_FIT:
+                return [OTHER_VOTE], []
+            return [], [
+                "Vote and thresholds were fixed on the rows that the seed picks: fitted again, the vote "
+                f"differs by {difference:.1e}."
+            ]
+        own = self.cuts, self.starts
+        if own == fitted_cuts(vote, fitting, n_certifying / fitting.n_rows, self.max_risk, self.delta):
+            return [], []
+        if own == declared_cuts(vote, [cut / scale_of(vote) for cut in self.cuts], False):
+            return [], [DECLARED]
+        return ["The thresholds are not those that are fixed on the rows that the seed picks."], []
 
-        Parameters
-        ----------
-        path : path, optional
-            Where to write the report.
-        title : str, optional
-            Heading of the report.
-        """
-        from votecert.report.triage import to_html
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        yield from self._contradictions_of_counts()
+        yield from self._contradictions_of_split(self.n_rows, self.n_fitted)
+        scale, n = scale_of(self.predictor), len(self.cuts)
+        if self.threshold is not None and self.threshold not in [cut / scale for cut in self.cuts]:
+            yield "the threshold is none of those that were tested."
+        told = [(point.threshold, point.answered, point.errors) for point in self.curve]
+        if told != [(self.cuts[at] / scale, self.answered[at], self.errors[at]) for at in rules.points(n)]:
+            yield "the curve is not about the counts."
+        if any(Real(0, 1).problem(number, self) for point in self.curve for number in point[1:3]):
+            yield "the curve has limits that are not from 0 to 1."
 
-        return to_html(self, path, title=title)
+    def _contradictions_of_counts(self) -> Iterator[str]:
+        columns: tuple[tuple[Any, ...], ...] = (self.cuts, self.starts, self.answered, self.errors)
+        n = len(self.cuts)
+        if not 0 < n <= MOST_THRESHOLDS or any(len(column) != n for column in columns):
+            yield "thresholds and counts are not as many."
+        numbers = [Real().problem(cut, self) for cut in self.cuts]
+        if any(numbers) or any(Whole().problem(x, self) for column in columns[1:] for x in column):
+            yield "thresholds or counts are not numbers."
+        if any(high <= low for high, low in pairwise(self.cuts)) or self.cuts[-1] < 0 or not sum(self.starts):
+            yield "the thresholds do not fall from one to the next, or no test begins."
+        answered = [0, *self.answered, self.n_rows]
+        wrong = [0, *self.errors, self.n_rows]
+        steps = [b - a for a, b in pairwise(answered)]
+        if min(steps) < 0 or any(
+            not 0 <= b - a <= n for (a, b), n in zip(pairwise(wrong[:-1]), steps, strict=False)
+        ):
+            yield "a lower threshold cannot answer less, or have fewer errors."
 
-    def to_markdown(self) -> str:
-        """A section for a model card."""
-        from votecert.report.triage import to_markdown
+    def works(self) -> list[str]:
+        """Keys of what is to be cited."""
+        return ["clopper1934", "wiens2003", "massart1990"]
 
-        return to_markdown(self)
+    @property
+    def verdict(self) -> Verdict:
+        """The first thing that a reader sees."""
+        if self.threshold is None:
+            return Verdict("vacuous", "NOTHING CAN BE ANSWERED", "0 %", (sentence(self.reason or ""), ""))
+        claim = (
+            f"It answers where its winner leads by {lead(self.threshold)} of all votes or more, and hands "
+            f"over the rest. Of the new rows that it answers at most {percent(self.risk)} are wrong."
+        )
+        level = f"{confidence(self.delta)} confidence"
+        holds = f"Both limits, and all of the curve, hold together with {level}."
+        return Verdict("guarantee", f"Guarantee at {level}", at_least(self.coverage), (claim, holds))
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from votecert.report.triage import triage_html
-
-        return triage_html(self)
+    def _counted(self) -> list[Fact]:
+        if self.place is None:
+            return [Fact("Answered", "None"), Fact("Of these wrong", "None")]
+        rows = amount(self.n_rows, "held-out row" if self.n_fitted else "row")
+        answered = Fact("Answered", f"{self.answered[self.place]:,} of {rows}")
+        return [answered, Fact("Of these wrong", f"{self.errors[self.place]:,}")]
 
     def __repr__(self) -> str:
         if self.threshold is None:

@@ -29,7 +29,7 @@ inequality of Dvoretzky, Kiefer and Wolfowitz, for e/2 up to 1/2). The larger co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -42,6 +42,10 @@ SHARES = {"target": Fraction(7, 10), "curve": Fraction(2, 10), "coverage": Fract
 
 MOST_POINTS = 20
 """So many thresholds are on the curve; every one costs."""
+
+
+MOST_ROWS = 10**12
+"""What takes more rows is refused."""
 
 
 class OperatingPoint(NamedTuple):
@@ -126,11 +130,21 @@ def selected(counts: Counts, max_risk: float, risks: Sequence[Number], passed: S
 
 def fewest_rows(max_risk: float, delta: float) -> int:
     """Answered rows, none of them wrong, that it takes at least for the target."""
-    level, rows = Fraction(delta) * SHARES["target"], 1
-    while limit(OUTWARD, 0, rows, level) > max_risk:
-        rows *= 2
-    low = rows // 2
-    while rows - low > 1:
-        middle = (low + rows) // 2
-        low, rows = (middle, rows) if limit(OUTWARD, 0, middle, level) > max_risk else (low, middle)
-    return rows
+    level = Fraction(delta) * SHARES["target"]
+    return smallest(lambda rows: bool(limit(OUTWARD, 0, rows, level) <= max_risk), 1)
+
+
+def smallest(holds: Callable[[int], bool], start: int) -> int:
+    """The smallest number from ``start`` on that a condition holds for, if it then goes on holding."""
+    step = 1
+    while not holds(start + step - 1):
+        step *= 2
+        if step > MOST_ROWS:
+            raise ValueError(
+                f"This takes more than {MOST_ROWS:.0e} rows: the target is too close to the expected error."
+            )
+    low, high = start + step // 2, start + step - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return high
