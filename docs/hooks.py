@@ -43,9 +43,11 @@ SHORT_FORMULA = re.compile(r'(\(?)(<math [^>]*display="inline">.*?</math>)([.,;:
 CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
 INLINE_CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]*)</code>")
 OPTION = re.compile(r"(?<![\w-])--[a-z]+")
-BREAK = re.compile(r"(?<=[a-z0-9][/_.,(=:])(?=[A-Za-z&])|(?<=[a-z])(?=[A-Z])")
+BREAK = re.compile(r"(?<=[a-z0-9][/_.,(=:|])(?=[A-Za-z&])|(?<=[a-z])(?=[A-Z])")
 """Where a name in a narrow column may go on in the next line."""
+MATH_DIRECTIVE = re.compile(r"<p>\.\. math::(.*?)</p>", re.DOTALL)
 MATH_ROLE = re.compile(r":math:<code>(.*?)</code>", re.DOTALL)
+NOT_DESCRIBED = re.compile(r'–\s*<div class="doc-md-description">\s*</div>')
 OTHER_ROLE = re.compile(r":(?:func|class|meth|data|attr|mod):<code>~?(.*?)</code>", re.DOTALL)
 
 
@@ -76,9 +78,10 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def on_page_content(content: str, **_: Any) -> str:
     content = FORMULA.sub(lambda found: mathml(found[2], display=found[1] == "div"), content)
+    content = MATH_DIRECTIVE.sub(lambda found: mathml(found[1], display=True), content)
     content = MATH_ROLE.sub(lambda found: mathml(found[1], display=False), content)
     content = SHORT_FORMULA.sub(with_punctuation, content)
-    content = OTHER_ROLE.sub(r"<code>\1</code>", content)
+    content = NOT_DESCRIBED.sub("", OTHER_ROLE.sub(r"<code>\1</code>", content))
     return CELL.sub(lambda cell: INLINE_CODE.sub(lambda code: code[0].replace(r"\|", "|"), cell[0]), content)
 
 
