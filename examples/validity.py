@@ -1,8 +1,8 @@
 """Does it hold? One hundred repetitions
 
 Voters flip coins, weights are learned on 60 rows: the hardest case for a certificate, as all there
-is to find is luck. The true error of any vote is 1/2. At most one repetition in
-twenty may have a certificate below that.
+is to find is luck. The true error of any vote is 1/2. In the long run at most one repetition in
+twenty may have a certificate below that; among a hundred it is a few more or less.
 """
 
 import matplotlib.pyplot as plt
