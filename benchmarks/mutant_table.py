@@ -1125,7 +1125,7 @@ MUTANTS = (
     ),
     Mutant(
         "certificate/units.py",
-        "chosen = in_fitting_part(self.own.max() + 1, split, seed)[self.own] == fitting",
+        "chosen = in_fitting_part(int(self.own.max()) + 1, split, seed)[self.own] == fitting",
         "chosen = in_fitting_part(len(self.own), split, seed) == fitting",
         "clusters are split row by row",
         LOSSES,

@@ -36,9 +36,18 @@ OPERATORS = {
     "<mo>&#x0003D;</mo><mi>:</mi>": "<mo>&#x02255;</mo>",
     "<mi>&#x0007E;</mi>": '<mo lspace="0.28em" rspace="0.28em">&#x0223C;</mo>',
     "<mo>&#x0002F;</mo>": '<mo lspace="0em" rspace="0em">/</mo>',
+    "<msqrt>": '<msqrt><mspace height="0.75em"/>',  # over a low letter Chromium draws the bar through it
 }
 """Signs that the converter takes apart, or puts too close to their neighbours."""
+SHORT_FORMULA = re.compile(r'(\(?)(<math [^>]*display="inline">.*?</math>)([.,;:)]*)', re.DOTALL)
+CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
+INLINE_CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]*)</code>")
+OPTION = re.compile(r"(?<![\w-])--[a-z]+")
+BREAK = re.compile(r"(?<=[a-z0-9][/_.,(=:|])(?=[A-Za-z&])|(?<=[a-z])(?=[A-Z])")
+"""Where a name in a narrow column may go on in the next line."""
+MATH_DIRECTIVE = re.compile(r"<p>\.\. math::(.*?)</p>", re.DOTALL)
 MATH_ROLE = re.compile(r":math:<code>(.*?)</code>", re.DOTALL)
+NOT_DESCRIBED = re.compile(r'–\s*<div class="doc-md-description">\s*</div>')
 OTHER_ROLE = re.compile(r":(?:func|class|meth|data|attr|mod):<code>~?(.*?)</code>", re.DOTALL)
 
 
@@ -69,18 +78,42 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def on_page_content(content: str, **_: Any) -> str:
     content = FORMULA.sub(lambda found: mathml(found[2], display=found[1] == "div"), content)
+    content = MATH_DIRECTIVE.sub(lambda found: mathml(found[1], display=True), content)
     content = MATH_ROLE.sub(lambda found: mathml(found[1], display=False), content)
-    return OTHER_ROLE.sub(r"<code>\1</code>", content)
+    content = SHORT_FORMULA.sub(with_punctuation, content)
+    content = NOT_DESCRIBED.sub("", OTHER_ROLE.sub(r"<code>\1</code>", content))
+    return CELL.sub(lambda cell: INLINE_CODE.sub(lambda code: code[0].replace(r"\|", "|"), cell[0]), content)
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """The theme fetches from the network what lets search work without a server; take our own."""
+    """Code that breaks well on a phone: here, since search would index the places where it may break.
+
+    The theme fetches from the network what lets search work without a server; take our own.
+    """
+    output = CELL.sub(lambda cell: INLINE_CODE.sub(in_a_narrow_column, cell[0]), output)
+    output = INLINE_CODE.sub(lambda code: whole_options(code[0]), output)
     return output.replace(REMOTE_WORKER, "../" * page.url.count("/") + "worker.js")
 
 
 def on_post_template(output_content: str, **_: Any) -> str:
     """The page for what is not there has no address of its own: its links start at the root."""
     return output_content.replace(REMOTE_WORKER, "/worker.js")
+
+
+def in_a_narrow_column(code: re.Match[str]) -> str:
+    """Breaks between the parts of a name, which would be anywhere otherwise."""
+    return f"<code>{whole_options(BREAK.sub('<wbr>', code[1]))}</code>"
+
+
+def whole_options(code: str) -> str:
+    """No break after the dashes of an option."""
+    return OPTION.sub(lambda option: f'<span class="whole">{option[0]}</span>', code)
+
+
+def with_punctuation(formula: re.Match[str]) -> str:
+    """No break between a formula and the bracket or stop beside it."""
+    before, markup, after = formula.groups()
+    return f'<span class="whole">{formula[0]}</span>' if before or after else markup
 
 
 def mathml(latex: str, display: bool) -> str:

@@ -34,7 +34,7 @@ LOOK = r"""() => {
   const page = document.documentElement;
   return {
     wide: page.scrollWidth > page.clientWidth,
-    raw: text.match(/\$\$|\\\(|\\\[|:math:|\$[^$\n]{1,60}\$/g),
+    raw: text.match(/\$\$|\\\(|\\\[|:math:|\.\. math::|\$[^$\n]{1,60}\$/g),
     formulas: document.querySelectorAll("math").length,
     missing: [...document.images].filter((image) => !image.naturalWidth).map((image) => image.src),
   };

@@ -60,7 +60,7 @@ def test_an_answer_without_a_place_is_worth_nothing():
 @pytest.mark.parametrize("c", [2, 5])
 def test_blocks_on_disk_count_the_same(c, tmp_path):
     codes, y, table, offsets = a_problem(c, True, m=2000, d=40)
-    votes = np.where(codes < c, codes, -1).astype(object)
+    votes = codes.astype(object)
     votes[codes == c] = None
     whole = Ballots.from_votes(votes, y, classes=range(c))
     blocks = [(votes[i : i + 500], y[i : i + 500]) for i in range(0, 2000, 500)]

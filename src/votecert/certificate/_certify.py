@@ -205,12 +205,11 @@ def compare(
 
     Parameters
     ----------
-    votes, y, weights, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters
-        As for :func:`certify`. With ``weights="learn"`` they are learned once, with "occam"; the other bounds
-        are about the vote with these weights, without the offsets and tables that "occam"
-        may add.
-    validate : bool, default=True
+    votes, y, fixed_in_advance, delta, classes, can_abstain, fallback, prior, search, voters, validate
         As for :func:`certify`.
+    weights : "learn", "uniform", (d,) array or dict, default="uniform"
+        As for :func:`certify`. With "learn" they are learned once, with "occam"; the other bounds are about
+        the vote with these weights, without the offsets and tables that "occam" may add.
     bounds : iterable of ids or bounds, optional
         Which bounds; all registered ones that cover the problem by default.
     simultaneous : bool, default=False

@@ -49,7 +49,7 @@ class Units:
             if self.own is None:
                 part, own = self.rows.part(split, seed, fitting=fitting), None
             else:
-                chosen = in_fitting_part(self.own.max() + 1, split, seed)[self.own] == fitting
+                chosen = in_fitting_part(int(self.own.max()) + 1, split, seed)[self.own] == fitting
                 part = self.rows.subset(chosen) if chosen.any() else None
                 own = np.unique(self.own[chosen], return_inverse=True)[1].reshape(-1)
             if part is None or self.number < FEWEST_ROWS_TO_SPLIT:

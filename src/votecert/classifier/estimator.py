@@ -232,7 +232,7 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
 
         Returns
         -------
-        votes : ndarray of shape (n, d), or (n, d, n_classes) with ``voting="soft"``
+        votes : ndarray of shape (n, d), or (n, d, n_classes) with voting="soft"
             Labels, or class probabilities in the order of ``classes_``.
         """
         check_is_fitted(self)

@@ -87,6 +87,11 @@ def shade(ink: float) -> tuple[float, ...]:
     return tuple(below + ink * (above - below) for above, below in zip(text[:3], paper, strict=False))
 
 
+def blue() -> str:
+    """The blue of lines and words: on dark paper the lighter one, as the other can hardly be seen there."""
+    return BLUE if sum(shade(WHITE)) > 1.5 else SKY
+
+
 def as_label(text: Any) -> str:
     """A user's string as a label: nothing hidden, and no dollar sign that would start a formula."""
     return visible(str(text)).replace("$", r"\$")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from votecert.certificate import Certificate, certify
 from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.text import confidence, percent, share
-from votecert.display._canvas import BLUE, FAINT, GREY, RED, Display, shade
+from votecert.display._canvas import FAINT, GREY, RED, Display, blue, shade
 from votecert.report.charts import with_more_rows
 from votecert.report.margins import leads, margin_cut
 from votecert.rows.ballots import Ballots
@@ -130,11 +130,11 @@ class CertificateCurveDisplay(Display):
         errors, last = self.certificate.empirical_risk, float(self.risks[-1])
         kind = "certificates" if self.certificate.is_guarantee else "bounds, NOT A GUARANTEE"
         made, projected = f"{kind} ({self.certificate.bound})", "projected: as many errors a row"
-        ax.plot(self.rows, self.risks, "o-", color=BLUE, linewidth=2, label=made)
-        ax.plot(self.projected_rows, self.projected_risks, "--", color=BLUE, label=projected)
+        ax.plot(self.rows, self.risks, "o-", color=blue(), linewidth=2, label=made)
+        ax.plot(self.projected_rows, self.projected_risks, "--", color=blue(), label=projected)
         ax.axhline(errors, color=shade(GREY), linestyle=":", label=f"errors on the rows: {share(errors)}")
         where = {"xytext": (6, 8), "textcoords": "offset points"}
-        ax.annotate(percent(last), (int(self.rows[-1]), last), color=BLUE, **where)
+        ax.annotate(percent(last), (int(self.rows[-1]), last), color=blue(), **where)
         ax.set_xscale("log")
         ax.set_ylim(0, min(1.02, 1.15 * float(max(self.risks.max(), self.projected_risks.max()))))
         return self._named("certifying rows", "bound on the error", percent="y", legend="upper right")
@@ -220,7 +220,7 @@ class MarginDisplay(Display):
         start = min(-1.0, float(ordered[0]))
         ax.axvspan(start, self.cut, color=shade(FAINT), zorder=0)
         ax.plot(
-            [start, *ordered], [0.0, *below], drawstyle="steps-post", color=BLUE, linewidth=2, label="rows"
+            [start, *ordered], [0.0, *below], drawstyle="steps-post", color=blue(), linewidth=2, label="rows"
         )
         self._mark(ax)
         ax.set_xlim(start, 1)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from votecert.certificate.difference import Difference
 from votecert.certificate.text import at_least, percent
 from votecert.certificate.triage import Triage, triage
-from votecert.display._canvas import BLACK, BLUE, GREY, RED, WHITE, Display, as_label, shade
+from votecert.display._canvas import BLACK, GREY, RED, WHITE, Display, as_label, blue, shade
 
 
 @dataclass
@@ -51,7 +51,7 @@ class TriageDisplay(Display):
         ax = self._axes(ax, grid="y")
         curve = [point for point in found.curve if point.answered and point.risk < 1]
         rows = [point.answered / found.n_rows for point in curve]
-        ax.plot(rows, [point.risk for point in curve], "o-", color=BLUE, label="limit on the errors")
+        ax.plot(rows, [point.risk for point in curve], "o-", color=blue(), label="limit on the errors")
         counted = [point.errors / point.answered for point in curve]
         ax.plot(rows, counted, "o", markerfacecolor="none", color=shade(GREY), label="errors counted")
         ax.axhline(found.max_risk, color=shade(BLACK), linewidth=1.5, linestyle=":", label="target")
@@ -97,7 +97,7 @@ class DifferenceDisplay(Display):
         ax = self._axes(ax, grid="x", height=1.4 + 0.5 * len(self.differences))
         ax.axvline(0, color=shade(BLACK), linewidth=1.5, linestyle=":")
         for place, found in enumerate(self.differences):
-            colour = shade(GREY) if found.better is None else BLUE
+            colour = shade(GREY) if found.better is None else blue()
             room = [[found.estimate - found.lower], [found.upper - found.estimate]]
             ax.errorbar(found.estimate, place, xerr=room, color=colour, capsize=6, elinewidth=2)
             filled = shade(WHITE) if found.better is None else colour

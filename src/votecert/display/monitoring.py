@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.certificate.text import percent
-from votecert.display._canvas import BLACK, BLUE, RED, SKY, Display, as_label, shade
+from votecert.display._canvas import BLACK, RED, SKY, Display, as_label, blue, shade
 from votecert.monitoring import Monitor
 
 
@@ -83,7 +83,7 @@ class MonitorDisplay(Display):
         """Draw on the given axes, or on new ones."""
         ax = self._axes(ax, grid="y")
         ax.fill_between(self.rows, self.lower, self.upper, color=SKY, alpha=0.4, label="always-valid limits")
-        ax.plot(self.rows, self.errors, "o-", color=BLUE, markersize=4, label="so far")
+        ax.plot(self.rows, self.errors, "o-", color=blue(), markersize=4, label="so far")
         ax.axhline(self.limit, color=shade(BLACK), linestyle="--", label=f"certified: {percent(self.limit)}")
         if self.alarm is not None:
             ax.axvline(self.alarm, color=RED, linewidth=2, label=f"alarm after {self.alarm:,} rows")

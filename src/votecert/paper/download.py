@@ -69,6 +69,7 @@ def _fetch(url: str, part: Path, progress: Progress | None) -> None:
     try:
         answer = urllib.request.urlopen(request, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
+        error.close()  # it holds the connection
         if error.code == 416 and have:  # nothing is missing, or the part is not from this file
             part.unlink()
             return _fetch(url, part, progress)

@@ -106,7 +106,9 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[FloatArray,
     totals[places, rows.labels] = -np.inf
     best = totals.max(axis=1) if rows.n_classes > 1 else 0.0
     if isinstance(rows, Scores) or vote.table is not None:
-        cast = vote.numbers.reshape(rows.n_voters, -1).max(axis=1).sum() + sum(vote.offsets)
+        cast: IntArray = np.asarray(
+            vote.numbers.reshape(rows.n_voters, -1).max(axis=1).sum() + sum(vote.offsets)
+        )
     else:  # of a sparse jury, those who were asked: to share among all would make every row look close
         cast = counted.sum(axis=1)
     return np.asarray((own - best) / np.maximum(1.0, cast)), wrong

@@ -222,8 +222,8 @@ def _leaves_hold(member: SingleVoter, X: Any, codes: Indices, weights: FloatArra
     is_leaf = held.children_left == held.children_right
     n_nodes, n_classes = held.value.shape[0], held.value.shape[2]
     n_rows = np.bincount(leaves, minlength=n_nodes)
-    sent = np.bincount(leaves * n_classes + codes[bag], weights[bag], minlength=n_nodes * n_classes)
-    sent = sent.reshape(n_nodes, n_classes)
+    cells = np.bincount(leaves * n_classes + codes[bag], weights[bag], minlength=n_nodes * n_classes)
+    sent: FloatArray = cells.reshape(n_nodes, n_classes).astype(np.float64)
     kept = held.value[:, 0] * held.weighted_n_node_samples[:, None]
     if member.estimator.monotonic_cst is not None:  # shares of classes are bent to be monotone
         sent, kept = sent.sum(axis=1), held.weighted_n_node_samples

@@ -48,9 +48,10 @@ def triage(
 
     Parameters
     ----------
-    votes, y, delta, classes, can_abstain, fallback, scores, voters, validate
-        As for :func:`votecert.certify`. A row on which nobody votes is handed over, unless there is a
-        fallback.
+    votes, y, delta, classes, can_abstain, scores, voters, validate
+        As for :func:`votecert.certify`.
+    fallback : label, optional
+        As for :func:`votecert.certify`. Without it a row on which nobody votes is handed over.
     max_risk : float, default=0.05
         The error that is allowed among the rows that the vote answers, fixed before the rows are seen.
     weights : "learn", "uniform", (d,) array or dict, default="learn"

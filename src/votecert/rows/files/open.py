@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from os import PathLike, fstat
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -22,6 +23,11 @@ from votecert.rows.files.json_lines import Records, read_json, records_of
 from votecert.rows.files.parquet import read_parquet
 from votecert.rows.files.table import Arrays, Block, NoRowsError, Progress, Source, Table
 from votecert.rows.tables import column_names, entries_of
+
+try:  # since Python 3.14
+    zstd: Any = import_module("compression.zstd")
+except ImportError:
+    zstd = None
 
 Opened = Table | Arrays | Records
 
@@ -120,17 +126,15 @@ def _reader_of(path: Path) -> tuple[Callable[[Source], Opened], str]:
 
 
 def _zstd(file: BinaryIO) -> BinaryIO:
+    if zstd is not None:
+        return cast(BinaryIO, zstd.ZstdFile(file))
     try:
-        from compression.zstd import ZstdFile  # type: ignore[import-not-found,unused-ignore]
+        from pyarrow import CompressedInputStream
     except ImportError:
-        try:
-            from pyarrow import CompressedInputStream
-        except ImportError:
-            raise ValueError(
-                "reading .zst files needs Python 3.14 or pyarrow: python -m pip install pyarrow"
-            ) from None
-        return cast(BinaryIO, CompressedInputStream(file, "zstd"))
-    return cast(BinaryIO, ZstdFile(file))
+        raise ValueError(
+            "reading .zst files needs Python 3.14 or pyarrow: python -m pip install pyarrow"
+        ) from None
+    return cast(BinaryIO, CompressedInputStream(file, "zstd"))
 
 
 _PACKED: dict[str, tuple[bytes, Callable[[BinaryIO], Any]]] = {
@@ -140,6 +144,9 @@ _PACKED: dict[str, tuple[bytes, Callable[[BinaryIO], Any]]] = {
     ".zst": (b"\x28\xb5\x2f\xfd", _zstd),
 }
 """How packed files begin, and what unpacks them."""
+
+_DAMAGED = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, *([zstd.ZstdError] if zstd else []))
+"""What those raise on bytes that they cannot unpack."""
 
 
 def _sniffed(stream: BinaryIO, name: str) -> tuple[BinaryIO, Callable[[Source], Opened]]:
@@ -191,7 +198,7 @@ class _Unpacking:
         """Some bytes."""
         try:
             data = bytes(self._stream.read(size))
-        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        except _DAMAGED as error:
             text = str(error).partition("\n")[0].rstrip(".")
             raise ValueError(f"{self._name} is damaged, or not packed as its name says: {text}.") from None
         self._n += len(data)
