@@ -91,7 +91,8 @@ def certify(
     can_abstain : bool, optional
         Whether voters can abstain; by default, whether one does on these rows.
     fallback : label, optional
-        Prediction where nobody votes, fixed in advance. Without it such rows count as errors.
+        Prediction where no class has a vote, fixed in advance; without it such rows count as errors. A
+        learned vote may have votes for a class, its ``offsets``, even where nobody votes: these come first.
     scores : (m, d, c) array, optional
         Class scores of the voters in place of ``votes``, for the soft vote (bounds "occam" and "test-set").
     prior : (d,) positive numbers, optional

@@ -132,7 +132,8 @@ class VoteOptions:
         Which bound, see [bold]votecert bounds[/]; 'best' pays for trying three. By default occam for learned
         weights, dirichlet for a file, test-set for what was fixed in advance.
     fallback : LABEL
-        Prediction where every voter abstains; without it such rows count as errors.
+        Prediction where every voter abstains and the vote has learned no answer for that; without it such
+        rows count as errors.
     """
 
     weights: Annotated[str, typer.Option("--weights", "-w", autocompletion=complete_weights)] = "learn"

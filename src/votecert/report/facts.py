@@ -49,7 +49,7 @@ def predictor_facts(certificate: Certificate) -> list[Fact]:
         worth = (f"{voter} says {said}: {share(w)} for {label}" for voter, said, label, w in listed)
         facts.append(Fact("Answers", text, tuple(worth)))
     if vote.fallback is not None:
-        text = "Voters may abstain; a row on which nobody votes gets this class:"
+        text = "Voters may abstain; a row on which no class has a vote gets this one:"
         facts.append(Fact("Abstentions", text, (str(vote.classes[vote.fallback]),)))
     elif terms.n_outputs > terms.n_classes:
         text = "Voters may abstain; a row on which nobody votes counts as an error."
