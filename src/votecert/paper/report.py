@@ -177,7 +177,7 @@ def _wall_time(results: Results) -> str:
     minutes = longest["wall_seconds"] / 60
     return (
         f" A run of {longest['cells']} cells from nothing, voters included, took {minutes:.0f} minutes with "
-        f"{longest['jobs']} process{'es' * (longest['jobs'] > 1)} on a machine with other work to do."
+        f"{longest['jobs']} process{'es' * (longest['jobs'] > 1)}."
     )
 
 
