@@ -41,7 +41,7 @@ def test_from_nothing_to_the_report(invoke, tmp_path):
     text = (tmp_path / "paper" / "README.md").read_text()
     assert f"6 of {len(plan(FIGURES, CATALOGUE, 5))} cells" in text
     assert re.search(
-        r"A run of 6 cells from nothing, voters included, took \d+ minutes with 1 process on", text
+        r"A run of 6 cells from nothing, voters included, took \d+ minutes with 1 process\.", text
     )
 
 
