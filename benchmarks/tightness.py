@@ -111,17 +111,23 @@ FORESTS: dict[str, Callable[[], Any]] = {
 
 def generated() -> Iterator[Votes]:
     """Juries; and ensembles fitted on two fifths of a data set that vote on the rest."""
-    for seed in (*range(24), *range(1000, 1024)):
+    for seed in (*range(24), *range(1000, 1024), *range(2000, 2024)):
         yield jury(seed)
     make = make_classification
     problems = {
         ("cancer", "tuned"): load_breast_cancer(return_X_y=True),
         ("digits", "tuned"): load_digits(return_X_y=True),
         ("two classes", "tuned"): make(5000, 20, n_informative=8, flip_y=0.1, random_state=0),
-        ("iris", "held out"): load_iris(return_X_y=True),
-        ("wine", "held out"): load_wine(return_X_y=True),
-        ("five classes", "held out"): make(5000, 15, n_informative=9, n_classes=5, random_state=7),
-        ("rare class", "held out"): make(5000, 12, weights=[0.9], class_sep=0.7, random_state=8),
+        ("iris", "tuned"): load_iris(return_X_y=True),
+        ("wine", "tuned"): load_wine(return_X_y=True),
+        ("five classes", "tuned"): make(5000, 15, n_informative=9, n_classes=5, random_state=7),
+        ("rare class", "tuned"): make(5000, 12, weights=[0.9], class_sep=0.7, random_state=8),
+        ("small", "held out"): make(500, 10, n_informative=5, flip_y=0.05, random_state=2001),
+        ("six classes", "held out"): make(4000, 18, n_informative=10, n_classes=6, random_state=2002),
+        ("noisy", "held out"): make(8000, 16, n_informative=8, flip_y=0.2, random_state=2003),
+        ("three classes", "held out"): make(
+            2000, 12, n_informative=6, n_classes=3, weights=[0.6, 0.3], random_state=2004
+        ),
     }
     for (name, part), (X, y) in problems.items():
         X_fit, X_rest, y_fit, y_rest = train_test_split(X, y, train_size=0.4, random_state=0, stratify=y)
@@ -150,7 +156,7 @@ def jury(seed: int) -> Votes:
         votes = np.where(rng.random((m, d)) < rng.uniform(0.3, 0.8), votes[:, leaders], votes)
     if rng.random() < 0.3:
         votes = np.where(rng.random((m, d)) < rng.uniform(0.1, 0.6), votes, c)
-    return Votes(f"jury {seed}", "juries", "tuned" if seed < 1000 else "held out", votes, y, c)
+    return Votes(f"jury {seed}", "juries", "tuned" if seed < 2000 else "held out", votes, y, c)
 
 
 def recipe(problem: Votes, seed: int, delta: float) -> float:

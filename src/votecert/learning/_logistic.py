@@ -55,7 +55,11 @@ class Directions:
         tall = len(scaled) >= scaled.shape[1]
         gram = (scaled.T @ scaled if tall else scaled @ scaled.T).astype(np.float64)
         size = len(gram)
-        variances, vectors = eigh(gram, subset_by_index=(max(0, size - _MOST_DIRECTIONS), size - 1))
+        if size <= 3 * _MOST_DIRECTIONS:  # finding all of them, in another way, is faster then
+            variances, vectors = eigh(gram, driver="evd")
+            variances, vectors = variances[-_MOST_DIRECTIONS:], vectors[:, -_MOST_DIRECTIONS:]
+        else:
+            variances, vectors = eigh(gram, subset_by_index=(size - _MOST_DIRECTIONS, size - 1))
         used = variances > _LEAST_VARIANCE * max(variances[-1], 1e-12)
         variances, vectors = variances[used], vectors[:, used]
         back = vectors if tall else scaled.T @ (vectors / np.sqrt(variances))
