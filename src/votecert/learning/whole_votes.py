@@ -253,10 +253,9 @@ class _Search:
         )
         descent = Descent(voters, PriorScores(self.bound.prior, d, c), criterion, self.budget, self.found)
         descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
-        weights = [
-            log_odds_weights(voters),
-            *stacking_weights(voters.part(FITTED_ENTRIES), budget=self.budget),
-        ]
+        weights = [log_odds_weights(voters)]
+        if self.declared["list"] == "none":  # a fitted vote would be better than any of these
+            weights += stacking_weights(voters.part(FITTED_ENTRIES), budget=self.budget)
         descent.run(rounded_votes(weights, d), _DESCENTS)
         descent.polish()
 
