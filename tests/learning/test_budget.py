@@ -53,9 +53,12 @@ SHARES = (0.1, 0.3, 0.6, 0.9)
 """Parts of the time it takes, at which it is cut short."""
 
 LEARNERS = {
-    "whole votes, two classes": (rows(), {}),
-    "whole votes, three classes": (rows(c=3), {}),
-    "soft votes": (Scores.from_scores(0.2 + np.eye(3)[rows(c=3).codes], rows(c=3).labels), {}),
+    "whole votes, two classes": (rows(), {"split": 0}),
+    "whole votes, three classes": (rows(c=3), {"split": 0}),
+    "soft votes": (
+        Scores.from_scores(0.2 + np.eye(3)[rows(c=3).codes], rows(c=3).labels),
+        {"split": 0},
+    ),
     "lbfgs": (rows(), {"objective": "f2"}),
     "lbfgs, three classes": (rows(c=3), {"objective": "dirichlet"}),
     "adam": (rows(5000), {"objective": "f2", "method": "adam"}),

@@ -48,6 +48,7 @@ FEWEST_ROWS_TO_CHOOSE = 80
 """With fewer rows none are spent on choosing between votes fitted with labels and without."""
 
 _DESCENTS = 8  # starts of each kind that are followed downhill
+_FEW_DESCENTS = 2  # the same where there is a fitted vote
 _FINISHING = 3.0  # what the result takes, in units of the time it takes to make the rows ready
 _FINALISTS = 12  # votes found on a sample of the rows that are counted on all of them
 
@@ -252,12 +253,15 @@ class _Search:
             m, self._log_mass(self.bound.whole_mass(self.declared)), scale=m / voters.n_rows
         )
         descent = Descent(voters, PriorScores(self.bound.prior, d, c), criterion, self.budget, self.found)
-        descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), _DESCENTS)
+        is_alone = self.declared["list"] == "none"  # else the fitted vote beats what takes long to find
+        n_descents = _DESCENTS if is_alone else _FEW_DESCENTS
+        descent.run(np.concatenate([simple_votes(voters), all_votes(voters)]), n_descents)
         weights = [log_odds_weights(voters)]
-        if self.declared["list"] == "none":  # a fitted vote would be better than any of these
+        if is_alone:
             weights += stacking_weights(voters.part(FITTED_ENTRIES), budget=self.budget)
-        descent.run(rounded_votes(weights, d), _DESCENTS)
-        descent.polish()
+        descent.run(rounded_votes(weights, d), n_descents)
+        if is_alone:
+            descent.polish()
 
     def fit_vote(self, other_rows: Rows | None, unlabelled: Ballots | None) -> None:
         """Fit a vote on the rows that were declared for it."""
