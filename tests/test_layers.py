@@ -30,6 +30,9 @@ FLUENT = {
 MOST_LINES, MOST_CODE, MOST_HOPS = 350, 60, 12
 """Lines that a module may have, lines of code that a function may have, and steps of the walk."""
 
+MOST_IN_ALL = 18_000
+"""Lines of code in all but for the paper's: what comes in has to be worth it, or something else goes."""
+
 
 def name_of(path: Path) -> str:
     parts = ("votecert", *path.relative_to(PACKAGE).with_suffix("").parts)
@@ -147,6 +150,12 @@ def test_functions_are_small():
     ]
     assert len(sizes) > 1000
     assert not [one for one in sizes if one[0] > MOST_CODE]
+
+
+def test_the_library_does_not_just_grow():
+    count = size_of_code().lines_in_use
+    others = [path for path in PACKAGE.rglob("*.py") if PACKAGE / "paper" not in path.parents]
+    assert sum(len(count(path.read_text())) for path in others) <= MOST_IN_ALL
 
 
 def test_only_code_is_counted():
