@@ -34,7 +34,10 @@ def occam(case: Case):
     choice, bound = case.choice, case.bound
     rows, share = case.rows, Fraction(1)
     if choice["list"] != "none":
-        share = Fraction(bound.list_mass) if choice["statement"] == "list" else 1 - Fraction(bound.list_mass)
+        where = "unlabelled" if choice["list"] == "other" and choice.get("unlabelled") else choice["list"]
+        usual = {"split": 0.55, "other": 0.95, "unlabelled": 0.75}[where]
+        fitted = Fraction(usual if bound.list_mass is None else bound.list_mass)
+        share = fitted if choice["statement"] == "list" else 1 - fitted
     if choice["statement"] == "list":
         from votecert.bounds.occam import MEMBERS
 

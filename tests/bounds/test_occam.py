@@ -70,7 +70,7 @@ def test_fitted_votes_cost_their_share_and_nothing_for_their_numbers():
         rows = CERTIFYING if member == "fitted" else CERTIFYING_IN_0_1
         terms = terms_of(choice, errors=3, rows=rows)
         found = Occam().from_terms(replace(terms, n_rows=1000))
-        expected = clopper_pearson_upper(3, rows, math.log(0.05 * Occam().list_mass * share))
+        expected = clopper_pearson_upper(3, rows, math.log(0.05 * 0.55 * share))
         assert found.risk == pytest.approx(float(expected), rel=1e-9)
 
 
@@ -89,9 +89,12 @@ def test_a_table_belongs_to_the_fitted_vote_and_to_its_influence():
 def test_shares_sum_to_at_most_one():
     assert MEMBERS["fitted"] == 1
     assert sum(share for name, share in MEMBERS.items() if name != "fitted") == 1  # as in version 0.1
-    whole = Occam().whole_mass(SPLIT)
-    assert whole + Fraction(Occam().list_mass) == 1
-    assert Occam().whole_mass(NO_LIST) == 1
+    other = NO_LIST | {"list": "other"}
+    for declared, mass in ((NO_LIST, 0), (SPLIT, 0.55), (other, 0.95), (other | {"unlabelled": True}, 0.75)):
+        fitted = {"statement": "list", "member": "fitted", **declared}
+        assert Occam().share(fitted) == Fraction(mass)
+        assert Occam().whole_mass(declared) == 1 - Fraction(mass)
+        assert Occam(list_mass=0.3).whole_mass(declared) == (1 - Fraction(0.3) if mass else 1)
 
 
 def test_everybody_is_nearly_the_test_set_bound():

@@ -88,7 +88,14 @@ def test_a_start_of_one_s_own():
 
 @pytest.mark.parametrize(
     "options",
-    [{"start": "middle"}, {"start": (1.0, 0.0)}, {"start": (1.0, math.nan)}, {"margin": 0.5}, {"factor": 0}],
+    [
+        *(
+            {"start": start}
+            for start in ["middle", (1.0, 0.0), (1.0, math.nan), 3.0, [[1.0], [2.0]], ["a"], None]
+        ),
+        {"margin": 0.5},
+        {"factor": 0},
+    ],
 )
 def test_options_that_make_no_sense_are_refused(options):
     with pytest.raises(ValueError, match=r"start|margin|factor"):

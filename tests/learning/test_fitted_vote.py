@@ -59,7 +59,7 @@ def test_the_regression_is_that_of_another_solver(n_classes):
             np.array([False]),
             Budget(),
         )
-        totals = problems.solve()[0][:, 0]
+        totals = problems.solve()[0][:, :, 0]
         # two classes with a table each share the penalty of their difference
         other = LogisticRegression(C=2 * C if n_classes == 2 else C, tol=1e-8, max_iter=5000)
         chances = np.exp(totals) / np.exp(totals).sum(axis=1, keepdims=True)
@@ -77,7 +77,7 @@ def test_problems_solved_together_are_those_solved_alone():
     for b in range(4):
         one = slice(b, b + 1)
         alone = LogisticProblems(*shared, weights[one], penalties[one], anchored[one], Budget()).solve()[0]
-        np.testing.assert_allclose(together[:, b], alone[:, 0], atol=0.02)
+        np.testing.assert_allclose(together[:, :, b], alone[:, :, 0], atol=0.02)
 
 
 def test_folds_hold_out_every_row_equally_often():
@@ -102,7 +102,7 @@ def test_a_fold_does_not_know_its_own_labels():
         candidates(answers_of(votes, other), weights, Budget()),
         strict=True,
     ):
-        np.testing.assert_allclose(one.totals[:, 0], same.totals[:, 0], atol=1e-4, err_msg=one.name)
+        np.testing.assert_allclose(one.totals[:, :, 0], same.totals[:, :, 0], atol=1e-4, err_msg=one.name)
 
 
 def test_on_coins_no_kind_looks_better_than_it_is():
@@ -350,3 +350,16 @@ class TestVotesWithoutLabels:
             vc.certify(scores=np.eye(2)[votes], y=y, prior_votes=np.eye(2)[votes])
         with pytest.raises(TypeError, match="prior_votes= would be ignored"):
             vc.certify(votes, y, prior_votes=votes, groups="class")
+
+
+def test_a_fallback_that_the_fitting_rows_do_not_show_is_wrong_on_them():
+    votes, y = jury(60, [0.8, 0.7, 0.6])
+    votes, y = 2.0 * votes, 2 * y  # classes 0 and 2 of three
+    votes[:20], y[:20] = np.nan, 2
+    rows = Ballots.from_votes(votes, y, classes=[0, 1, 2])
+    error = {
+        fallback: fitted(rows, classes_declared=False, abstention_declared=False, fallback=fallback).errors
+        for fallback in (None, 1, 2)
+    }
+    assert error[1] == error[None]
+    assert error[2]["plain vote"] < error[1]["plain vote"]

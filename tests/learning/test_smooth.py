@@ -323,6 +323,7 @@ HARD = {
     "labels at random": problem(100, np.full(4, 0.5)),
     "all wrong": problem(100, [0.0, 0.0, 0.0]),
     "one row": problem(1, [1.0, 1.0]),
+    "one class": Ballots.from_votes(np.zeros((30, 4), dtype=int), np.zeros(30, dtype=int), classes=[0]),
     "many classes": problem(300, [0.8, 0.7, 0.6], n_classes=50),
     "abstentions": problem(200, [0.9, 0.8, 0.7], abstain=0.3),
 }

@@ -8,7 +8,7 @@ import pytest
 from problems import guessed
 
 import votecert as vc
-from votecert.bounds.occam import MEMBERS, Occam, counted_votes
+from votecert.bounds.occam import MEMBERS, SPLIT_MASS, Occam, counted_votes
 from votecert.learning import whole_votes
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
@@ -284,7 +284,7 @@ def never_worse(votes, y, delta=0.05, **options):
     """The learned certificate, and that of the plain vote among whole-number votes, with the same options."""
     learned = vc.certify(votes, y, delta=delta, **options)
     learned = [*learned] if "groups" in options else [learned]
-    left = delta * (1 - Occam().list_mass)
+    left = delta * (1 - SPLIT_MASS)
     plain = vc.certify(votes, y, weights="uniform", bound="occam", delta=left, **options)
     plain = [*plain] if "groups" in options else [plain]
     return max(one.risk for one in learned), max(one.risk for one in plain)

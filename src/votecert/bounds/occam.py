@@ -37,6 +37,13 @@ MEMBERS = {
 }
 """The fitted vote, which has all of its mass; and the list of version 0.1, whose members shared it."""
 
+SPLIT_MASS, OTHER_MASS, UNLABELLED_MASS = 0.55, 0.95, 0.75
+"""Parts of delta for a vote fitted on a part of the rows, on other rows, and on other rows without labels.
+
+What is fitted on other rows is certified on all rows, and had the plain vote among its kinds: it is hardly
+ever worse, unless nobody knew the labels.
+"""
+
 TOTALS = (*range(1, 17), 20, 25, 32, 40, 50, 64, 80, 100)
 """Given weights are rounded to so many votes in all, whichever is best."""
 
@@ -58,8 +65,9 @@ class Occam(Bound):
     prior : OccamPrior
         Prior over all whole-number votes. It treats all voters alike: a prior over the voters, which other
         bounds take, is not used.
-    list_mass : float, default=0.55
-        Part of delta for the fitted vote, when there is one.
+    list_mass : float, optional
+        Part of delta for the fitted vote, when there is one. By default it depends on where the vote was
+        fitted: 0.55 on a part of these rows, 0.95 on other rows with labels, 0.75 on other rows without.
 
     Notes
     -----
@@ -74,14 +82,14 @@ class Occam(Bound):
     classes is allowed, and zero weights cost nothing.
 
     *The fitted vote.* A vote fitted on *other* rows is a single hypothesis, however many numbers it has and
-    however it was chosen there. Where one is declared, the whole-number votes share ``(1 - list_mass) delta``
-    and the fitted vote h has ``list_mass delta``: ``L(h) <= CP(k, rows, list_mass delta)`` for its k errors.
+    however it was chosen there. Where one is declared, the fitted h has a part q (``list_mass``) of delta
+    and the whole-number votes share ``(1 - q) delta``: ``L(h) <= CP(k, rows, q delta)`` for its k errors.
     It is fitted either on rows given for that purpose, and then certified on all m rows, or on a part A of
     the certifying rows, and certified on the rest B: row i belongs to A when the i-th number of a stream of
     random numbers is below ``split``, see :mod:`votecert.rows.split`, which does not look at the data.
 
     *Proof.* Given A, h is fixed and the rows of B are still independent draws, so Clopper and Pearson's
-    statement holds for h with probability at least ``1 - list_mass delta``, whatever A is; hence over A, too.
+    statement holds for h with probability at least ``1 - q delta``, whatever A is; hence over A, too.
     By the union bound it holds together with that about whole-number votes. QED Which kind of vote h is, with
     which penalties, is decided on A alone and costs nothing; only the share for the whole-number votes must
     not depend on A. (Version 0.1 had a list of seven such votes, certified in the same way, with shares.)
@@ -105,7 +113,7 @@ class Occam(Bound):
     """
 
     prior: OccamPrior = field(default_factory=OccamPrior)
-    list_mass: float = 0.55
+    list_mass: float | None = None
 
     id: ClassVar[str] = "occam"
     title: ClassVar[str] = "Whole-number votes (Occam's razor)"
@@ -136,20 +144,31 @@ class Occam(Bound):
     def __post_init__(self) -> None:
         if isinstance(self.prior, Mapping):  # the options as plain values
             object.__setattr__(self, "prior", OccamPrior(**self.prior))
-        if not isinstance(self.prior, OccamPrior) or not is_number(self.list_mass):
+        mass = 0.0 if self.list_mass is None else self.list_mass
+        if not isinstance(self.prior, OccamPrior) or not is_number(mass):
             raise TypeError("prior must be an OccamPrior and list_mass a number.")
-        if not 0 <= self.list_mass < 1:
+        if not 0 <= mass < 1:
             raise ValueError(f"list_mass must be at least 0 and below 1, not {self.list_mass!r}.")
 
     def share(self, choice: Choice) -> Fraction:
         """Part of delta that the statement used may spend on this vote."""
         if choice["statement"] == "list":
-            return Fraction(self.list_mass) * MEMBERS[choice["member"]]
+            return self.fitted_mass(choice) * MEMBERS[choice["member"]]
         return self.whole_mass(choice) * self.prior.probability(choice["votes"], choice["offsets"])
+
+    def fitted_mass(self, declared: Mapping[str, Any]) -> Fraction:
+        """Part of delta for the fitted vote."""
+        if declared["list"] == "none":
+            return Fraction(0)
+        if self.list_mass is not None:
+            return Fraction(self.list_mass)
+        if declared["list"] == "split":
+            return Fraction(SPLIT_MASS)
+        return Fraction(UNLABELLED_MASS if declared.get("unlabelled") else OTHER_MASS)
 
     def whole_mass(self, declared: Mapping[str, Any]) -> Fraction:
         """Part of delta that all whole-number votes share."""
-        return Fraction(1) - (0 if declared["list"] == "none" else Fraction(self.list_mass))
+        return 1 - self.fitted_mass(declared)
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
         """Round the weights to whole numbers in several ways and take the best."""
@@ -225,7 +244,7 @@ class Occam(Bound):
     def ledger(self, terms: Terms) -> dict[str, float]:
         if terms.choice["list"] == "none":
             return {"whole-number votes": terms.delta}
-        fitted = self.list_mass * terms.delta
+        fitted = float(self.fitted_mass(terms.choice)) * terms.delta
         return {"whole-number votes": terms.delta - fitted, "fitted list": fitted}  # of one vote
 
     def why_vacuous(self, terms: Terms, details: Mapping[str, float]) -> str:

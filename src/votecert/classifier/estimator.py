@@ -55,10 +55,10 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         Where the prior is learned: the fitted vote of "occam", or the centre of the prior of an
         objective with real-valued weights. "cv": on out-of-fold votes of the fitting rows, for which the
         ensemble is fitted five more times; "oob": on the votes of bagged members on fitting rows outside
-        their bags; "split": on a quarter of the certifying rows ("occam" only); "none":
+        their bags; "split": on a quarter of the certifying rows, or a little more ("occam" only); "none":
         nowhere. "auto" is "cv" for members that differ in kind (those of VotingClassifier and
         StackingClassifier, and stumps), otherwise "split" for "occam" and "none" for the rest: the trees of a
-        forest are hardly worth weighing, and "oob" was measured to be no better than "split" for them.
+        forest are hardly worth weighing; "oob" gains little for them, and can lose with few rows.
     time_budget : float, optional
         Seconds for learning the weights.
     n_jobs : int, optional

@@ -95,10 +95,10 @@ class Answers:
         return np.eye(self.n_classes)[self.labels]
 
     def totals(self, tables: Floats) -> Floats:
-        """What votes with these tables (P, d, s, c) give each class, (n, P, c)."""
+        """What votes with these tables (P, d, s, c) give each class, (n, c, P)."""
         p, c = len(tables), self.n_classes
-        by_answer = tables.reshape(p, -1, c).transpose(1, 0, 2).reshape(-1, p * c).astype(np.float32)
-        return (self.flat @ by_answer).reshape(-1, p, c).astype(np.float64)
+        by_answer = tables.reshape(p, -1, c).transpose(1, 2, 0).reshape(-1, c * p).astype(np.float32)
+        return (self.flat @ by_answer).reshape(-1, c, p).astype(np.float64)
 
     def confusions(self, weights: Floats) -> Floats:
         """How often each voter gives each answer where each class is true, (P, d, s, c)."""

@@ -51,7 +51,7 @@ class Candidate:
     Attributes
     ----------
     name : str
-    totals : (n, P, c)
+    totals : (n, c, P)
         What the vote fitted with each weighting gives each class on each row.
     table : (d, s, c)
         What the answers are worth in the vote fitted on all rows.
@@ -66,11 +66,6 @@ class Candidate:
     table: Floats
     offsets: Floats
     doubt: float = SIMPLE_DOUBT
-
-    def scaled(self, scale: float) -> Candidate:
-        """The same vote with other numbers."""
-        totals, table, offsets = scale * self.totals, scale * self.table, scale * self.offsets
-        return Candidate(self.name, totals, table, offsets, self.doubt)
 
 
 def candidates(answers: Answers, weights: Floats, budget: Budget) -> Iterator[Candidate]:
@@ -104,8 +99,8 @@ def unlabelled_candidates(
         return
     for name, one_coin in {"weights without labels": True, CONFUSIONS_WITHOUT_LABELS: False}.items():
         table, offsets = without_labels(others, answers.values.shape[2], budget, one_coin=one_coin)
-        totals = answers.totals(table[None]) + offsets
-        yield Candidate(name, np.repeat(totals, n_weightings, axis=1), table, offsets, UNLABELLED_DOUBT)
+        totals = answers.totals(table[None]) + offsets[:, None]
+        yield Candidate(name, np.repeat(totals, n_weightings, axis=2), table, offsets, UNLABELLED_DOUBT)
 
 
 def without_labels(
@@ -144,7 +139,7 @@ def _confusions(name: str, answers: Answers, weights: Floats, smoothing: float) 
     tables, offsets = log_confusions(answers.confusions(weights), weights @ answers.truth, smoothing)
     if not answers.values[:, :, answers.n_classes :].any():
         tables[:, :, answers.n_classes :] = 0.0
-    return Candidate(name, answers.totals(tables) + offsets, tables[-1], offsets[-1])
+    return Candidate(name, answers.totals(tables) + offsets.T, tables[-1], offsets[-1])
 
 
 def _logistic(suffix: str, answers: Answers, weights: Floats, budget: Budget) -> Iterator[Candidate]:
@@ -166,4 +161,4 @@ def _logistic(suffix: str, answers: Answers, weights: Floats, budget: Budget) ->
         last = place - len(kinds)
         table = (directions.back @ rotated[last]).reshape(*answers.values.shape[1:], c)
         table[:, np.arange(c), np.arange(c)] += plain[last]
-        yield Candidate(f"{kind} {C:g}{suffix}", totals[:, place :: len(kinds)], table, offsets[last], 0.0)
+        yield Candidate(f"{kind} {C:g}{suffix}", totals[:, :, place :: len(kinds)], table, offsets[last], 0.0)

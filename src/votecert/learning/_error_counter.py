@@ -112,9 +112,9 @@ class BinaryErrorCounter(HardErrorCounter):
         self.tie = np.where(self.labels == 0, 1, -1)
 
     def tally(self, votes: IntArray) -> IntArray:
-        used = np.flatnonzero(by_column := self.by_column(votes))
+        by_column = self.by_column(votes)
         right = np.zeros(len(self.labels), dtype=np.int64)
-        for column in used:
+        for column in np.flatnonzero(by_column):
             right += by_column[column] * self.right[:, column]
         return 4 * right - 2 * int(by_column.sum()) + self.tie
 

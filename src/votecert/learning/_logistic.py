@@ -11,13 +11,17 @@ together, with one matrix product a step for all of them. The answers are rotate
 the penalty, such that their columns are orthogonal; directions in which rows hardly differ are left out. In
 these coordinates the curvature is almost diagonal, and L-BFGS that starts from there needs few steps.
 
-Symbols: n patterns, p answers, r directions, c classes, B problems.
+A constant added to the totals of all classes changes nothing, and the penalty is least where they sum to
+zero: two classes have one free total, whose negative is that of the other class.
+
+Symbols: n patterns, p answers, r directions, c classes, f free totals, B problems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -96,58 +100,87 @@ class LogisticProblems:
     budget: Budget
 
     def solve(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Totals (n, B, c), rotated tables (B, r, c), offsets (B, c) and t (B,)."""
-        c = self.plain.shape[1]
+        """Totals (n, c, B), rotated tables (B, r, c), offsets (B, c) and t (B,)."""
+        f, classes = self._free_plain.shape[1], 2 if self._is_binary else 1  # that each number counts for
         b, r = len(self.weights), len(self.directions.variances)
         counted = self.weights.sum(axis=1)
         share = counted / max(1.0, float(counted.max()))
         spread = self.weights @ self.plain.var(axis=1)
-        shrunk = np.empty((b, (r + 1) * c + 1))
-        shrunk[:, : r * c] = self.penalties[:, None]
-        shrunk[:, r * c : -1] = _ALMOST_FREE
+        shrunk = np.empty((b, (r + 1) * f + 1))
+        shrunk[:, : r * f] = classes * self.penalties[:, None]
+        shrunk[:, r * f : -1] = classes * _ALMOST_FREE
         shrunk[:, -1] = np.where(self.anchored, _ALMOST_FREE, _FIXED)
-        curved = np.append(np.repeat(self.directions.variances, c), np.full(c, counted.max()))
+        curved = classes * np.append(np.repeat(self.directions.variances, f), np.full(f, counted.max()))
         curvature = shrunk + np.column_stack([np.outer(share, curved / 4), spread])
         found = minimise_many(lambda some: self._objective(shrunk, some), np.zeros(shrunk.shape), curvature)
-        theta = found[:, :-1].reshape(b, r + 1, c)
-        return self._totals(found), theta[:, :-1], theta[:, -1], found[:, -1]
+        theta = self._of_all_classes(found[:, :-1].reshape(b, r + 1, f), axis=2)
+        return self._of_all_classes(self._totals(found), axis=1), theta[:, :-1], theta[:, -1], found[:, -1]
+
+    @property
+    def _is_binary(self) -> bool:
+        return bool(self.plain.shape[1] == 2)
+
+    @cached_property
+    def _free_plain(self) -> Floats:
+        """The plain vote in free totals, (n, f)."""
+        return np.diff(self.plain) / 2 if self._is_binary else self.plain
+
+    def _of_all_classes(self, free: Floats, axis: int) -> Floats:
+        return np.concatenate([-free, free], axis=axis) if self._is_binary else free
 
     def _totals(self, points: Floats) -> Floats:
-        n, c = self.plain.shape
+        """Free totals (n, f, b)."""
+        n, f = self._free_plain.shape
         b = len(points)
-        theta = points[:, :-1].reshape(b, -1, c).transpose(1, 0, 2)
-        by_direction = theta[:-1].reshape(-1, b * c).astype(np.float32)
-        totals = (self.directions.rows @ by_direction).reshape(n, b, c).astype(np.float64)
+        theta = points[:, :-1].reshape(b, -1, f).transpose(1, 2, 0)
+        by_direction = theta[:-1].reshape(-1, f * b).astype(np.float32)
+        totals = (self.directions.rows @ by_direction).reshape(n, f, b).astype(np.float64)
         totals += theta[-1]
-        totals += points[:, -1, None] * self.plain[:, None]
+        totals += points[:, -1] * self._free_plain[:, :, None]
         return totals
 
     def _objective(self, shrunk: Floats, some: npt.NDArray[np.intp]) -> Objective:
         """Values and gradients of some of the problems."""
-        n, c = self.plain.shape
+        n, f = self._free_plain.shape
         shrunk, u = shrunk[some], np.ascontiguousarray(self.weights[some].T)
         b = len(some)
-        rows = np.arange(n)[:, None], np.arange(b), self.labels[:, None]
+        loss_of = _two_class_loss if self._is_binary else _loss
 
         def objective(points: Floats) -> tuple[Floats, Floats]:
             self.budget.check()
-            totals = self._totals(points)
-            totals -= totals.max(axis=2, keepdims=True)
-            own = totals[rows]
-            chance = np.exp(totals, out=totals)
-            norm = chance.sum(axis=2)
-            loss = (u * (np.log(norm) - own)).sum(axis=0)
-            chance *= (u / norm)[:, :, None]
-            chance[rows] -= u
-            by_direction = self.directions.rows.T @ chance.reshape(n, b * c).astype(np.float32)
+            loss, pull = loss_of(self._totals(points), self.labels, u)
+            by_direction = self.directions.rows.T @ pull.reshape(n, f * b).astype(np.float32)
             slope = np.empty_like(points)
-            slope[:, : -c - 1] = by_direction.reshape(-1, b, c).transpose(1, 0, 2).reshape(b, -1)
-            slope[:, -c - 1 : -1] = chance.sum(axis=0)
-            slope[:, -1] = np.einsum("nbk,nk->b", chance, self.plain)
+            slope[:, : -f - 1] = by_direction.reshape(-1, b).T
+            slope[:, -f - 1 : -1] = pull.sum(axis=0).T
+            slope[:, -1] = np.einsum("nkb,nk->b", pull, self._free_plain)
             drag = shrunk * points
-            return loss + (drag * points).sum(axis=1) / 2, slope + drag
+            return loss + _dots(drag, points) / 2, slope + drag
 
         return objective
+
+
+def _loss(totals: Floats, labels: npt.NDArray[np.intp], u: Floats) -> tuple[Floats, Floats]:
+    """The log-loss (b,) of totals (n, c, b), which are overwritten, and its gradient in them."""
+    own_place = np.arange(len(labels)), labels
+    totals -= totals.max(axis=1, keepdims=True)
+    own = totals[own_place]
+    chance = np.exp(totals, out=totals)
+    norm = chance.sum(axis=1)
+    loss = (u * (np.log(norm) - own)).sum(axis=0)
+    chance *= (u / norm)[:, None]
+    chance[own_place] -= u
+    return loss, chance
+
+
+def _two_class_loss(totals: Floats, labels: npt.NDArray[np.intp], u: Floats) -> tuple[Floats, Floats]:
+    """The same for the free totals (n, 1, b) of two classes."""
+    sign = np.where(labels == 1, -1.0, 1.0)[:, None]
+    behind = 2 * sign * totals[:, 0]  # how far the own class is
+    odds = np.exp(-np.abs(behind))
+    loss = (u * (np.maximum(behind, 0) + np.log1p(odds))).sum(axis=0)
+    missed = np.where(behind > 0, 1.0, odds) / (1 + odds)
+    return loss, (2 * sign * u * missed)[:, None]
 
 
 def minimise_many(
@@ -181,7 +214,7 @@ def minimise_many(
             objective, point, value, slope, -_times_inverse_curvature(slope, steps, curvature)
         )
         moved, bent = there - point, new_slope - slope
-        along = (moved * bent).sum(axis=1)
+        along = _dots(moved, bent)
         steps = [
             *steps[1 - _MEMORY :],
             (moved, bent, np.where(along > 1e-12, 1 / np.maximum(along, 1e-12), 0.0)),
@@ -202,7 +235,7 @@ def _line_search(
     objective: Objective, point: Floats, value: Floats, slope: Floats, step: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Points, values and gradients further down: steps are shortened until they lead there."""
-    fall = (step * slope).sum(axis=1)
+    fall = _dots(step, slope)
     length = np.ones(len(point))
     for trial in range(_TRIALS):
         there = point + length[:, None] * step
@@ -220,9 +253,14 @@ def _times_inverse_curvature(
     """The two loops of L-BFGS, for each problem by itself."""
     q, factors = slope.copy(), []
     for moved, bent, inverse in reversed(steps):
-        factors.append(inverse * (moved * q).sum(axis=1))
+        factors.append(inverse * _dots(moved, q))
         q -= factors[-1][:, None] * bent
     q /= curvature
     for (moved, bent, inverse), factor in zip(steps, reversed(factors), strict=True):
-        q += (factor - inverse * (bent * q).sum(axis=1))[:, None] * moved
+        q += (factor - inverse * _dots(bent, q))[:, None] * moved
     return q
+
+
+def _dots(first: Floats, second: Floats) -> Floats:
+    """The product of each row with the same one of the other."""
+    return np.asarray(np.einsum("bq,bq->b", first, second))

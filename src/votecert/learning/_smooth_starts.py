@@ -193,7 +193,7 @@ def _promise(rows: QuickBallots, subset: Subset) -> float:
 
 
 def _is_binary(rows: QuickBallots) -> bool:
-    return rows.n_outputs == 2 or isinstance(rows, RightOrWrong)
+    return rows.n_outputs <= 2 or isinstance(rows, RightOrWrong)
 
 
 def _errors(rows: QuickBallots, members: Members) -> float:

@@ -1,6 +1,6 @@
 r"""Stacking weights: non-negative logistic or softmax regression on the votes, with L1 and L2 penalties.
 
-With weights x >= 0 for the columns of an counter, ``T_k = sum of x_j over columns that vote k`` and
+With weights x >= 0 for the columns of an error counter, ``T_k = sum of x_j over columns that vote k`` and
 
 .. math:: F(x) = \frac1m \sum_{rows} \Bigl(\log\sum_k e^{T_k} - T_y\Bigr)
           + \lambda_1 \sum_j x_j + \tfrac12 \lambda_2 \sum_j x_j^2
@@ -88,7 +88,7 @@ def stacking_weights(
 
 
 def stacking_problem(counter: ErrorCounter) -> StackingProblem:
-    """The regression of the true labels on the votes of an counter."""
+    """The regression of the true labels on the votes of an error counter."""
     share = counter.counts / counter.n_rows
     penalised = np.ones(counter.n_columns)
     penalised[counter.column_of[counter.n_voters :]] = _CONSTANTS_PENALTY

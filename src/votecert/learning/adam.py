@@ -116,8 +116,10 @@ class Adam(RealWeights):
         if isinstance(self.start, str):
             if self.start not in ("random", "equal"):
                 raise ValueError(f"start must be 'random', 'equal' or numbers, not {self.start!r}.")
-        elif not np.all(np.isfinite(self.start) & (np.asarray(self.start) > 0)):
-            raise ValueError("The numbers to start from must be positive.")
+            return
+        alpha = np.asarray(self.start)
+        if alpha.ndim != 1 or alpha.dtype.kind not in "iuf" or not np.all((alpha > 0) & (alpha < math.inf)):
+            raise ValueError("The numbers to start from must be a list of positive ones, one a voter.")
 
     def search(self, descent: Descent) -> Point:
         budget, descent = descent.budget, replace(descent, budget=Budget())  # what is told is each epoch

@@ -25,6 +25,7 @@ from votecert.learning._candidates import (
     without_labels,
 )
 from votecert.learning._fitting_rows import FittingRows
+from votecert.learning._threads import one_thread
 from votecert.learning.budget import Budget
 from votecert.rows.ballots import Ballots
 from votecert.rows.patterns import IntArray
@@ -86,6 +87,7 @@ class FittedVote:
         return errors | {f"{SHARE}{kind}": share for kind, share in self.shares.items() if share > 0.005}
 
 
+@one_thread()
 def fit_vote(
     rows: Rows,
     budget: Budget,
@@ -129,23 +131,26 @@ def fit_vote(
     budget.tell(stage="fitted vote")
     answers = fitting.answers(MOST_ANSWERS, missing_is_unasked=missing_is_unasked and fitting.can_abstain)
     others = None if unlabelled is None else replace(fitting, rows=unlabelled, can_abstain=True)
-    silent = -1 if fallback is None else int(np.searchsorted(fitting.shown, fallback))
+    shown = fitting.shown.tolist()
+    silent = shown.index(fallback) if fallback in shown else -1
     held_out = answers.folds()
     weights = np.vstack([answers.counts - held_out, answers.counts])
-    found: list[tuple[float, Candidate]] = []
-    errors = {}
+    found: list[Candidate] = []
+    errors, scales, evidence = {}, [], []
     for candidate in (
         *unlabelled_candidates(answers, others, len(weights), budget),
         *candidates(answers, weights, budget),
     ):
-        missed, loss, scale = _cross_validated(candidate.totals[:, :-1], answers, held_out, silent)
+        missed, loss, scale = _cross_validated(candidate.totals[:, :, :-1], answers, held_out, silent)
         errors[candidate.name] = missed / float(answers.counts.sum())
-        found.append((loss, candidate.scaled(scale)))
+        found.append(candidate)
+        scales.append(scale)
+        evidence.append(-loss - candidate.doubt)
         budget.tell(stage="fitted vote")
-    share = softmax([-loss - one.doubt for loss, one in found])
-    table = sum(s * one.table for s, (_, one) in zip(share, found, strict=True))
-    offsets = sum(s * one.offsets for s, (_, one) in zip(share, found, strict=True))
-    shares = {one.name: float(s) for s, (_, one) in zip(share, found, strict=True)}
+    share = softmax(evidence)
+    table = sum(s * one.table for s, one in zip(share * scales, found, strict=True))
+    offsets = sum(s * one.offsets for s, one in zip(share * scales, found, strict=True))
+    shares = {one.name: float(s) for s, one in zip(share, found, strict=True)}
     kind = max(shares, key=lambda name: shares[name])
     return FittedVote(kind, *_in_whole_numbers(table, offsets, fitting, n_outputs), errors, shares)
 
@@ -175,12 +180,12 @@ def _cross_validated(
     ``silent`` is the answer where no class has any votes; -1 is always wrong.
     """
     counts = held_out.T * (answers.counts.sum() / held_out.sum())
-    winner = np.where(np.abs(totals).max(axis=2) == 0, silent, totals.argmax(axis=2))
+    winner = np.where(np.abs(totals).max(axis=1) == 0, silent, totals.argmax(axis=1))
     wrong = winner != answers.labels[:, None]
-    totals = totals - totals.max(axis=2, keepdims=True)
-    behind = totals[np.arange(len(totals)), :, answers.labels]
+    totals = totals - totals.max(axis=1, keepdims=True)
+    behind = totals[np.arange(len(totals)), answers.labels]
     losses = [
-        float((counts * (np.log(np.exp(scale * totals).sum(axis=2)) - scale * behind)).sum())
+        float((counts * (np.log(np.exp(scale * totals).sum(axis=1)) - scale * behind)).sum())
         for scale in _SCALES
     ]
     return float(counts[wrong].sum()), min(losses), float(_SCALES[np.argmin(losses)])

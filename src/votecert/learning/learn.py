@@ -81,7 +81,8 @@ def learn(
         ``learn(votes, y, method=WholeVotes(split=0.1))``. All have ``random_state`` (choose it once: trying
         seeds until the number is small voids the guarantee), ``time_budget`` (seconds after which the best
         weights so far are returned; ``evaluation.details["interrupted"]`` is 1 if learning was cut short) and
-        ``callback``. Whatever nothing would use is refused.
+        ``callback``. None stands for the learner's default: for no limit of time where there is one, give
+        ``float("inf")``. Whatever nothing would use is refused.
 
     Returns
     -------

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats
 from votecert.bounds.occam import NO_LIST, Occam, whole_choice
@@ -24,6 +23,7 @@ from votecert.learning._other_rows import by_label, refuse_other_kind, refuse_sa
 from votecert.learning._prior_scores import PriorScores
 from votecert.learning._stacking import stacking_weights
 from votecert.learning._starts import all_votes, log_odds_weights, rounded_votes, simple_votes
+from votecert.learning._threads import one_thread
 from votecert.learning.base import Learner
 from votecert.learning.budget import Budget
 from votecert.learning.fitted_vote import PLAIN_ERRORS, FittedVote, fit_vote, fit_without_labels
@@ -36,7 +36,7 @@ from votecert.rows.split import default_split
 from votecert.rows.tables import in_order, is_missing, n_rows_of
 
 MOST_ENTRIES = 1 << 24
-"""Votes that the search looks at; of more, some rows are searched and all of them criterion the best."""
+"""Votes that the search looks at; of more, some rows are searched and all of them judge the best."""
 
 FITTED_ENTRIES = 1 << 22
 """Votes that real weights, from which the search starts, are fitted on."""
@@ -60,8 +60,8 @@ class WholeVotes(Learner):
     Parameters
     ----------
     split : float, optional
-        Share of the rows spent on fitting a vote that the other rows certify; 0 turns that off. By default it
-        depends on the numbers of rows, voters and declared classes, and with fewer than 40 rows none is.
+        Share of the rows spent on fitting a vote that the other rows certify; 0 turns that off. By default
+        0.25 to 0.35, by the numbers of rows, voters and declared classes, and 0 with fewer than 40 rows.
     prior_votes, prior_y : optional
         Votes and labels of *other* rows (out-of-bag, out-of-fold) to fit on, at no cost in certifying rows;
         or ballots. With ``scores``, the scores of those rows. A missing vote means that the voter was not
@@ -73,7 +73,7 @@ class WholeVotes(Learner):
     random_state : int, default=0
         Seed of the split. To be chosen once: trying several until the certificate is small voids it.
     time_budget : float or None, default=60
-        Seconds for the search. The result depends on the machine only if they are used up.
+        Seconds for the search; None for no limit. The result depends on the machine only if they are used up.
     callback : callable, optional
         Gets a dictionary now and then: ``stage``, ``iteration``, ``value``, ``seconds``.
 
@@ -126,8 +126,8 @@ class WholeVotes(Learner):
         """Without a fitted vote, which would need its own held-out rows in every group, if not on others."""
         if self._has_other_labels:
             return self
-        for name in ("split", "prior_votes"):
-            if getattr(self, name) is not None and not (name == "split" and self.split == 0):
+        for name, is_given in {"split": self.split, "prior_votes": self.prior_votes is not None}.items():
+            if is_given:
                 raise TypeError(
                     f"{name}= would be ignored here: with groups= no vote is fitted on some of the rows. "
                     "Leave it out, or give other rows with labels to fit on as prior_votes= and prior_y=."
@@ -150,8 +150,7 @@ class WholeVotes(Learner):
         other_rows, unlabelled = self._other_rows(rows)
         budget = Budget(self.time_budget, self.callback)
         search = _Search(rows, delta, cast(Occam, bound), self._declared(rows), fallback, budget)
-        # the products are many and small: a second thread costs far more in waiting than it saves
-        with budget.cut_short(), threadpool_limits(limits=1, user_api="blas"):
+        with budget.cut_short(), one_thread():
             search.search_whole_votes()
             search.fit_vote(other_rows, unlabelled)
         return budget.marked(search.result())
@@ -214,15 +213,14 @@ def refitted_vote(
     fitting = rows.part(choice["split"], choice["seed"], fitting=True)
     if fitting is None:
         return None
-    with threadpool_limits(limits=1, user_api="blas"):
-        return fit_vote(
-            fitting,
-            Budget(),
-            n_outputs=rows.n_outputs,
-            classes_declared=classes_declared,
-            abstention_declared=abstention_declared,
-            fallback=choice["fallback"],
-        )
+    return fit_vote(
+        fitting,
+        Budget(),
+        n_outputs=rows.n_outputs,
+        classes_declared=classes_declared,
+        abstention_declared=abstention_declared,
+        fallback=choice["fallback"],
+    )
 
 
 @dataclass

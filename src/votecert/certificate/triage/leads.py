@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from votecert._types import Indices, IntArray
 from votecert.certificate.record import as_tuple
@@ -164,15 +163,14 @@ def candidate_votes(
     fitting: Rows, fallback: int | None, classes_declared: bool, abstention_declared: bool
 ) -> list[WeightedVote]:
     """Votes that fitting rows and declarations alone decide, the plain vote among them."""
-    with threadpool_limits(limits=1, user_api="blas"):
-        found = learned_vote(
-            fitting,
-            Budget(),
-            n_outputs=fitting.n_outputs,
-            classes_declared=classes_declared,
-            abstention_declared=abstention_declared,
-            fallback=fallback,
-        )
+    found = learned_vote(
+        fitting,
+        Budget(),
+        n_outputs=fitting.n_outputs,
+        classes_declared=classes_declared,
+        abstention_declared=abstention_declared,
+        fallback=fallback,
+    )
     listed = [vote_of(fitting, np.ones(fitting.n_voters, dtype=np.int64), fallback)]
     if found is not None:
         listed.append(vote_of(fitting, found.votes, fallback, found.offsets.tolist(), found.table))
