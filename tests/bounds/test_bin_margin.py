@@ -102,10 +102,14 @@ def test_ledger_and_refusals():
 
 @pytest.mark.parametrize(
     "options",
-    [{"draws": ()}, {"draws": (0,)}, {"offsets": (-1.0,)}, {"inequality": "pinsker"}, {"offsets": ()}],
+    [
+        *({"draws": draws} for draws in [(), (0,), (-1,), (10**7,)]),
+        *({"offsets": offsets} for offsets in [(), (-1.0,), (math.inf,), (math.nan,)]),
+        {"inequality": "pinsker"},
+    ],
 )
 def test_impossible_options_are_refused(options):
-    with pytest.raises(ValueError, match=r"draws|inequality"):
+    with pytest.raises(ValueError, match=r"draws must|inequality"):
         BinMargin(**options)
 
 

@@ -183,3 +183,21 @@ def test_margins_that_the_theorem_does_not_cover_are_refused(name, margins):
 def test_offsets_that_the_theorem_does_not_cover_are_refused(offsets):
     with pytest.raises(ValueError, match="below 1/2"):
         replace(BOUNDS["ccpbb"], offsets=offsets)
+
+
+def test_the_first_form_of_the_c_bound_can_be_learned_where_voters_never_disagree():
+    """The disagreement is a difference, which rounding may leave a little below zero."""
+    rows = Ballots.from_votes(np.tile([[0], [1], [1], [1]], (50, 6)), [0, 1, 1, 0] * 50)
+    for seed in range(100):
+        theta = np.random.default_rng(seed).dirichlet(np.ones(6))
+        found = replace(BOUNDS["c-bound"], form=1).objective(rows, theta, {}, DELTA)
+        assert 0 < found.value <= 1
+        assert np.isfinite(found.d_weights).all()
+
+
+def test_one_row_says_nothing_whatever_the_offsets_of_ccpbb():
+    found = replace(BOUNDS["ccpbb"], offsets=(0.25, -0.125)).evaluate(
+        ballots("one row"), np.ones(2) / 2, DELTA
+    )
+    assert found.risk == 1
+    assert found.terms.choice["offset"] == -0.125

@@ -371,7 +371,9 @@ def test_objective_leaves_zero_weights_alone():
         {"margins": (0.5,)},
         {"margins": (-0.1,)},
         {"prior_scales": (1.0,)},
+        {"prior_scales": (), "prior_shares": ()},
         {"prior_scales": (0.0,), "prior_shares": (1.0,)},
+        {"prior_scales": (math.inf,), "prior_shares": (1.0,)},
         {"prior_scales": (1.0, 2.0), "prior_shares": (0.6, 0.6)},
         {"prior_scales": (1.0,), "prior_shares": (0.0,)},
         {"inequality": "catoni"},
@@ -381,7 +383,7 @@ def test_objective_leaves_zero_weights_alone():
     ],
 )
 def test_impossible_options_are_refused(options):
-    with pytest.raises(ValueError, match=r"must|is 'mixture'|one complement"):
+    with pytest.raises(ValueError, match=r"must|is 'mixture'|is 'root'|one complement"):
         Dirichlet(**options)
 
 

@@ -61,7 +61,10 @@ def test_refuses_votes_that_are_none(votes):
         OccamPrior().probability(votes, (1, 0))
 
 
-@pytest.mark.parametrize("masses", [{"everybody": 0.97}, {"single": -0.1}, {"constants": 1.5}, {"urn": 0.0}])
+@pytest.mark.parametrize(
+    "masses",
+    [{"everybody": 0.97}, {"single": -0.1}, {"constants": 1.5}, {"urn": 0.0}, {"urn": math.inf}],
+)
 def test_refuses_masses_that_are_no_probabilities(masses):
     with pytest.raises(ValueError, match="prior"):
         OccamPrior(**masses)

@@ -106,6 +106,9 @@ def test_refusals():
         DIRICHLET.from_terms(found.terms)
     with pytest.raises(ValueError, match="'family' is 'both'"):
         Partition().from_terms(replace(found.terms, choice={"family": "both"}))
+    for pairs in [((0, 1), (0, 2)), ((0, 1), (1, 0)), ((0, 0),)]:
+        with pytest.raises(ValueError, match="one complement only"):
+            Partition(complements=pairs)
     bound = Partition(complements=((0, 1),))
     assert Partition(**json.loads(json.dumps(bound.options()))) == bound
 

@@ -237,6 +237,15 @@ def test_an_edited_certificate_is_refused_or_says_no_more(name, monkeypatch):
                 assert says_no_more or (rows and on_trust), f"{path}: {value!r} -> {new!r}, {forged.risk}"
 
 
+@pytest.mark.parametrize("number", [10**400, -(10**400)], ids=["large", "small"])
+def test_numbers_that_no_float_holds_are_refused(number):
+    honest = kind("dirichlet")[0]
+    for change in ({"choice": {"concentration": number}}, {"statistics": {"empirical": number}}):
+        ((part, values),) = change.items()
+        terms = replace(honest.terms, **{part: getattr(honest.terms, part) | values})
+        assert "not a number from" in str(replace(honest, terms=terms).verify())
+
+
 def test_nan_in_the_statistics_fails():
     for name in ("learned", "dirichlet", "fo"):
         honest = kind(name)[0]

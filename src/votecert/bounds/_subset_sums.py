@@ -83,7 +83,7 @@ def closest_win(weights: Floats, n_outputs: int) -> tuple[float, Floats]:
 def smooth_win(weights: Floats, n_outputs: int) -> tuple[float, Floats]:
     """Return a lower bound on :func:`closest_win` that does not ask which sums are possible, with slopes.
 
-    With ten voters or more the possible sums lie so close together that a learner who follows the closest one
+    With many voters the possible sums lie so close together that a learner that follows the closest one
     follows noise.
 
     Examples
@@ -118,8 +118,8 @@ def smallest_winning_weight(weights: ArrayLike, n_outputs: int) -> float:
 def most_right_weight(weights: ArrayLike, complements: Sequence[Sequence[int]]) -> float:
     """Return the largest weight of the true class on any row, rounded up.
 
-    Of the two voters of a complementary pair exactly one is right on every row, whatever the row, so the
-    better-off one counts; all other voters may be right together.
+    Of the two voters of a complementary pair at most one is right, whatever the row, so the heavier one
+    counts; all other voters may be right together. No voter is in two pairs.
 
     Examples
     --------
@@ -138,6 +138,9 @@ class TakesComplements(Bound):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "complements", tuple((int(i), int(j)) for i, j in self.complements))
+        voters = [voter for pair in self.complements for voter in pair]
+        if len(set(voters)) != len(voters):  # its weight would be lost twice, where it is lost once
+            raise ValueError("A voter can have one complement only.")
 
     def _are_voters(self, n_voters: int) -> bool:
         return all(0 <= voter < n_voters for pair in self.complements for voter in pair)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, log, sqrt
+from math import ceil, inf, log, sqrt
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from votecert.bounds._subset_sums import learned_win, smallest_winning_weight
 from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, merged
 from votecert.bounds.dirichlet.search import sketch
+from votecert.bounds.gibbs import mean_gradient
 from votecert.bounds.kinds import SAMPLED, Whole
 from votecert.bounds.pac_bayes import (
     Inequality,
@@ -95,7 +96,8 @@ class BinMargin(Bound):
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", tuple(int(T) for T in self.draws))
         object.__setattr__(self, "offsets", tuple(float(offset) for offset in self.offsets))
-        if not self.grid or min(self.draws) < 1 or max(self.draws) > MOST_DRAWS or min(self.offsets) < 0:
+        possible = all(1 <= T <= MOST_DRAWS for T in self.draws) and all(0 <= x < inf for x in self.offsets)
+        if not possible or not self.grid:
             raise ValueError(
                 f"draws must be from 1 to {MOST_DRAWS}, offsets zero or more, and some k0 at least 1."
             )
@@ -148,7 +150,7 @@ class BinMargin(Bound):
         m, T, k0 = ballots.n_rows, choice["draws"], choice["threshold"]
         wrong = np.clip(1 - ballots.correct_weight(weights), 0, 1)
         loss = min(1.0, ballots.mean(nx.binomial_tail(T, k0, wrong)))
-        d_loss = -ballots.sum_over_correct(ballots.counts * nx.binomial_tail_slope(T, k0, wrong)) / m
+        d_loss = -mean_gradient(ballots, nx.binomial_tail_slope(T, k0, wrong))
         kl, d_kl = categorical_divergence_gradient(weights, prior)
         complexity = (T * kl + log(len(self.grid) / delta)) / m
         sampled, d_sampled, d_complexity = sampled_risk_gradient(self.inequality, loss, complexity, m)

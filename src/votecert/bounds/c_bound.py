@@ -146,12 +146,12 @@ class CBound(Bound):
     ) -> Objective:
         constant = math.log(2 / delta) + nx.log_maurer(m)
         r, dr_q, dr_c = nx.kl_inverse_upper_gradient(gibbs.value, (kl.value + constant) / m)
-        disagreement, d_disagreement = 2 * (gibbs.value - joint.value), gibbs.d_weights - joint.d_weights
+        disagreement = max(0.0, 2 * (gibbs.value - joint.value))
         s, ds_q, ds_c = nx.kl_inverse_lower_gradient(disagreement, (2 * kl.value + constant) / m)
         if r >= 0.5:
             return Objective(1.0, 0 * gibbs.d_weights)
         d_r = dr_q * gibbs.d_weights + dr_c / m * kl.d_weights
-        d_s = ds_q * 2 * d_disagreement + 2 * ds_c / m * kl.d_weights
+        d_s = ds_q * 2 * (gibbs.d_weights - joint.d_weights) + 2 * ds_c / m * kl.d_weights
         ratio = (1 - 2 * r) / (1 - 2 * s)
         return Objective(float(1 - (1 - 2 * r) * ratio), 4 * ratio * d_r - 2 * ratio**2 * d_s)
 

@@ -28,7 +28,7 @@ LARGEST_OFFSET = 1e6
 
 
 def rounded_down(mean: float) -> float:
-    """A mean of losses in [0, 1], made safe from above against the rounding of its sum."""
+    """A mean of losses in [0, 1], surely not above the true one, however its sum was rounded."""
     return max(0.0, mean - MEAN_SLACK)
 
 
@@ -246,7 +246,7 @@ class ChebyshevCantelliBennett(JudgesVoters):
         voters = self.voters(ballots)
         m = voters.pair_rows
         if m <= 1:
-            return {"offset": 0.0, "variance_scale": 0.5, "bennett_scale": 1.0}
+            return {"offset": min(self.offsets, key=abs), "variance_scale": 0.5, "bennett_scale": 1.0}
         kl = 2 * categorical_divergence_gradient(weights, prior)[0]
         t, y = variance_grid(m), bennett_grid(m)
         sums = PairSums.of(voters, weights)
@@ -271,11 +271,12 @@ class ChebyshevCantelliBennett(JudgesVoters):
 
     def ledger(self, terms: Terms) -> dict[str, float]:
         share = terms.delta / self.parts(terms.choice["offset"])
-        return {
+        ledger = {
             f"variance at offset {terms.choice['offset']:g}, all t": share / 2,
             f"mean at offset {terms.choice['offset']:g}, all g": share / 2,
-            f"the other {len(self.offsets) - 1} offsets": terms.delta - share,
         }
+        others = len(self.offsets) - 1
+        return ledger | ({f"the other {others} offsets": terms.delta - share} if others else {})
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)

@@ -39,7 +39,7 @@ def check_moments(gibbs: float, tandem: float) -> None:
 
 
 def rounded_up(mean: float) -> float:
-    """A mean of losses in [0, 1], made safe against the rounding of its sum."""
+    """A mean of losses in [0, 1], surely not below the true one, however its sum was rounded."""
     return min(1.0, mean + MEAN_SLACK)
 
 

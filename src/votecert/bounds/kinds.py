@@ -8,6 +8,7 @@ sees it. The same kinds say how closely a recount on another machine has to agre
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -64,7 +65,7 @@ class Real(Kind):
     tolerance: float = 0.0
 
     def problem(self, value: Any, sizes: Any) -> str | None:
-        if is_number(value) and math.isfinite(value) and self.low <= value <= self.high:
+        if is_finite(value) and self.low <= value <= self.high:
             return None
         return f"is {value!r}, not a number from {self.low:g} to {self.high:g}"
 
@@ -210,6 +211,17 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number that a float can hold: JSON may have whole numbers of any length.
+
+    Examples
+    --------
+    >>> is_finite(0.5), is_finite(10**400), is_finite(float("nan"))
+    (True, False, False)
+    """
+    return is_number(value) and abs(value) <= sys.float_info.max
+
+
 def is_whole(value: Any) -> bool:
     """Whether a value is a plain whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -261,7 +273,7 @@ def problem_with_weights(terms: Any) -> str | None:
             continue
         if not isinstance(values, tuple) or len(values) != terms.n_voters:
             return f"There is not one {name} a voter."
-        if not all(is_number(value) and math.isfinite(value) for value in values):
+        if not all(is_finite(value) for value in values):
             return f"Some {name} is not a finite number."
     if min(terms.weights) < 0 or abs(math.fsum(terms.weights) - 1) > 1e-12:
         return "The weights are not zero or more with the sum one."

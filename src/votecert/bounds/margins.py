@@ -64,7 +64,7 @@ class OverMargins(Bound):
         if terms.choice["margin"] not in self.margins:
             raise ValueError(f"The margin {terms.choice['margin']!r} is not in the grid.")
 
-    def share(self, delta: float) -> float:
+    def share(self, delta: Any) -> Any:
         """What one margin of the grid may spend."""
         return delta / len(self.margins)
 
@@ -129,7 +129,7 @@ class BiggsGuedj(CategoricalMargin):
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
         m, g = terms.n_rows, ar.number(terms.choice["margin"])
         error = ar.number(terms.statistics["margin_error"])
-        share = ar.number(terms.delta) / len(self.margins)
+        share = self.share(ar.number(terms.delta))
         C = 2 * (ar.log(2) - ar.log(share)) + ar.number(4.75) * ar.log(terms.n_voters) * ar.log(m) / (g * g)
         risk = error + ar.sqrt(C * error / m) + (C + ar.sqrt(C) + 2) / m
         return Value(risk, {"complexity": C / (2 * m), "margin_error": error})
@@ -154,7 +154,7 @@ class BiggsGuedjPlus(CategoricalMargin):
         error = ar.number(terms.statistics["margin_error"])
         # The float64 ceiling may be one too high when the quotient is whole: safe, and the same in both.
         draws = -(-2 * math.log(m) / g**2 * (1 + 1e-12) // 1)
-        share = ar.number(terms.delta) / len(self.margins)
+        share = self.share(ar.number(terms.delta))
         complexity = (draws * ar.log(terms.n_voters) + seeger_constant(ar, m, share)) / m
         risk = ar.kl_inverse_upper(error + ar.number(1) / m, complexity) + ar.number(1) / m
         return Value(risk, {"complexity": complexity, "margin_error": error, "draws": draws})
@@ -186,7 +186,7 @@ class BiggsGuedjPlusPlus(CategoricalMargin):
         m, g, draws = terms.n_rows, ar.number(terms.choice["margin"]), terms.choice["draws"]
         error = ar.number(terms.statistics["margin_error"])
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
-        share = ar.number(terms.delta) / len(self.margins)
+        share = self.share(ar.number(terms.delta))
         complexity = (draws * kl + ar.log(draws * (draws + 1)) + ar.log_maurer(m) - ar.log(share)) / m
         e = ar.exp(-draws * g * g / 2)
         risk = ar.kl_inverse_upper(error + e, complexity) + e
@@ -214,20 +214,18 @@ class GaoZhou(CountsMarginErrors):
 
     def check_choice(self, terms: Terms) -> None:
         super().check_choice(terms)
-        if self.applies(terms.n_rows, terms.n_voters) and not terms.choice["margin"] > math.sqrt(
-            2 / terms.n_voters
-        ):
-            raise ValueError(f"The theorem does not cover the margin {terms.choice['margin']!r}.")
+        margin, least = terms.choice["margin"], math.sqrt(2 / terms.n_voters)
+        if self.applies(terms.n_rows, terms.n_voters) and not margin > least:
+            raise ValueError(f"The theorem does not cover the margin {margin!r}.")
 
     def applies(self, n_rows: int, n_voters: int) -> bool:
         """Whether there is a margin for which the theorem says anything."""
-        return n_voters > 8 and n_rows >= 5 and 2 * n_rows**2 > math.log(n_voters)
+        return n_voters > 8 and n_rows >= 5
 
     def search(self, ballots: Ballots, weights: Floats, delta: float, prior: Floats | None) -> Choice:
-        m, d = ballots.n_rows, ballots.n_voters
-        smallest = math.sqrt(2 / d) * (1 + 1e-9)
-        if not self.applies(m, d):
+        if not self.applies(ballots.n_rows, ballots.n_voters):
             return {"margin": 0.5}
+        smallest = math.sqrt(2 / ballots.n_voters) * (1 + 1e-9)
         # The loss only jumps at the rows' own margins, so the best g lies just below one of them.
         candidates = np.unique(ballots.margins(weights)) - 2 * MARGIN_SLACK
         candidates = np.append(candidates[(candidates > smallest) & (candidates < 0.5)], [smallest, 0.4999])

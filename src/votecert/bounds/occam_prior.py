@@ -75,8 +75,8 @@ class OccamPrior:
         masses = [getattr(self, part) for part in PARTS]
         if min(masses) < 0 or sum(map(Fraction, masses)) > 1:
             raise ValueError("The masses of the prior must be zero or more and sum to at most one.")
-        if not 0 <= self.constants <= 1 or not self.urn > 0:
-            raise ValueError("The prior needs constants between 0 and 1 and urn above 0.")
+        if not 0 <= self.constants <= 1 or not 0 < self.urn < math.inf:
+            raise ValueError("The prior needs constants between 0 and 1 and a finite urn above 0.")
 
     def probability(self, votes: Sequence[int], offsets: Sequence[int]) -> Fraction:
         """The prior probability of a vote, exactly.

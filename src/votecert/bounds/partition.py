@@ -53,7 +53,7 @@ class Partition(TakesComplements):
         What is sampled: one voter, or Dirichlet weights. "best" takes the better of both, with half of delta
         for each.
     complements : tuple of pairs of int
-        Voters of which, by construction, at most one is right on any row.
+        Voters of which, by construction, at most one is right on any row, each in one pair only.
 
     Notes
     -----

@@ -34,9 +34,9 @@ class TestSet(Bound):
 
     Notes
     -----
-    The largest p with ``P(Bin(m, p) <= k) >= delta``, k the number of rows the vote gets wrong. No
-    bound for this predictor and these rows can be better. It says nothing about weights that were chosen with
-    a look at the rows.
+    The largest p with ``P(Bin(m, p) <= k) >= delta``, k the number of rows the vote gets wrong. None
+    that grows with k and holds whatever the error is can be smaller. It says nothing about weights that were
+    chosen with a look at the rows.
 
     That holds for a number of rows fixed in advance. The limit for all times together is
     :math:`\sup\{p: M_m(p)<1/\delta\}` with

@@ -285,7 +285,7 @@ class Certificate(AboutVote):
         """Why the number cannot have been computed from the stored terms, as a sentence, or None."""
         try:
             self.method.check(self.terms)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:  # of options that are no numbers, too
             return str(error)
         if len(self.classes) != self.terms.n_classes:
             return f"There are {len(self.classes)} classes, not {self.terms.n_classes}."

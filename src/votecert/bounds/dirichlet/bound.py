@@ -71,7 +71,13 @@ from votecert.bounds.dirichlet.centres import Surroundings, centre_of, centres, 
 from votecert.bounds.dirichlet.losses import EXPONENTS, RowVotes, loss_slopes, mean_loss_upper
 from votecert.bounds.dirichlet.search import CONCENTRATION, Landscape, sketch
 from votecert.bounds.kinds import SAMPLED, Real
-from votecert.bounds.pac_bayes import Inequality, grid_ledger, sampled_risk, sampled_risk_gradient
+from votecert.bounds.pac_bayes import (
+    Inequality,
+    check_inequality,
+    grid_ledger,
+    sampled_risk,
+    sampled_risk_gradient,
+)
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -100,7 +106,8 @@ class Dirichlet(TakesComplements):
         How the margin of the sampled vote scales with the share of the two best classes. The same for two
         classes.
     complements : tuple of pairs of int
-        Voters of which, by construction, exactly one is right on every row. Used for two classes.
+        Voters of which, by construction, at most one is right on any row, each in one pair only. For two
+        classes without abstentions.
     subset_share : float
         Share of the prior for weights with zeros.
 
@@ -152,17 +159,16 @@ class Dirichlet(TakesComplements):
         super().__post_init__()
         if not self.margins or not all(0 <= margin < 0.5 for margin in self.margins):
             raise ValueError("margins must be one or more numbers in [0, 1/2).")
-        if len(self.prior_scales) != len(self.prior_shares) or not all(b > 0 for b in self.prior_scales):
-            raise ValueError("prior_scales must be positive and as many as prior_shares.")
+        scales = self.prior_scales
+        if not scales or len(scales) != len(self.prior_shares) or not all(0 < b < inf for b in scales):
+            raise ValueError("prior_scales must be positive, one or more and as many as prior_shares.")
         if not all(w > 0 for w in self.prior_shares) or sum(self.prior_shares) > 1 + 1e-12:
             raise ValueError("prior_shares must be positive and sum to at most one.")
-        if self.inequality not in ("mixture", "kl") or self.loss not in EXPONENTS:
-            raise ValueError("inequality is 'mixture' or 'kl'; loss is 'root', 'difference' or 'ratio'.")
+        check_inequality(self.inequality)
+        if self.loss not in EXPONENTS:
+            raise ValueError("loss is 'root', 'difference' or 'ratio'.")
         if not 0 <= self.subset_share < 1:
             raise ValueError("subset_share must be in [0, 1).")
-        voters = [voter for pair in self.complements for voter in pair]
-        if len(set(voters)) != len(voters):
-            raise ValueError("A voter can have one complement only.")
 
     def problem_with(self, ballots: Ballots) -> str | None:
         if self.complements and ballots.n_outputs != 2:

@@ -139,7 +139,7 @@ class DirichletOverMargins(OverMargins):
         return zoom(values, self.margins, self.concentrations)
 
     def formula(self, ar: Arithmetic, terms: Terms) -> Value:
-        kl, complexity = dirichlet_complexity(ar, terms, ar.number(terms.delta) / len(self.margins))
+        kl, complexity = dirichlet_complexity(ar, terms, self.share(ar.number(terms.delta)))
         loss, penalty, shown = self.loss_and_penalty(ar, terms)
         risk = ar.kl_inverse_upper(loss, complexity) + penalty
         return Value(risk, {"kl": kl, "complexity": complexity, **shown, "penalty": penalty})
