@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from jury_file import ROWS
 
@@ -225,3 +226,50 @@ def test_plan(invoke):
     done = invoke("plan", "--target", 0.03, "--error", 0.05, "--voters", 10)
     assert done.exit_code == 2
     assert "must lie above the expected error" in done.stderr
+
+
+def test_a_report_by_a_bound_that_is_not_there(invoke, certificate):
+    done = invoke("report", "c.json", "--bound", "fo")
+    assert done.exit_code == 2
+    assert "holds no certificate by the bound 'fo'" in done.stderr
+
+
+def test_rows_that_a_report_does_not_show_are_named(invoke, votes, certificate):
+    done = invoke("report", "c.json", votes, *ROWS, "--markdown", "card.md")
+    assert "votes.csv was not read" in done.stderr
+
+
+def test_clusters_need_their_column(invoke, votes):
+    rows = ["--label", "human", "--ignore", "region"]
+    assert not invoke("certify", votes, *rows, "--cluster", "question", "--json", "one.json").exit_code
+    assert not invoke("verify", "one.json", votes, *rows, "--cluster", "question").exit_code
+    rows = ["--label", "human", "--item", "question"]
+    fixed = ["--weights", "uniform", "--json", "by.json"]
+    assert not invoke("certify", votes, *rows, "--cluster", "region", *fixed).exit_code
+    assert not invoke("verify", "by.json", votes, *rows, "--cluster", "region").exit_code
+    done = invoke("verify", "by.json", votes, *rows)
+    assert (done.exit_code, "--cluster" in done.stderr) == (2, True)
+    done = invoke("verify", "by.json", votes, *rows, "--cluster", "region", "--group", "region")
+    assert (done.exit_code, "do not go together" in done.stderr) == (2, True)
+
+
+def test_clusters_that_were_not_certified(invoke, votes, certificate):
+    done = invoke("verify", "c.json", votes, *ROWS, "--cluster", "region")
+    assert (done.exit_code, "leave --cluster out" in done.stderr) == (2, True)
+
+
+def test_one_bound_as_json(invoke):
+    (only,) = json.loads(invoke("bounds", "occam", "--json").stdout)
+    assert only["id"] == "occam"
+
+
+def test_messages_name_options_of_the_command_line(invoke, tmp_path):
+    """Equal judges: learning finds nothing better than the plain vote, and says so."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=600)
+    votes = np.where(rng.random((600, 5)) < (0.9, 0.85, 0.8, 0.75, 0.7), truth[:, None], 1 - truth[:, None])
+    lines = [",".join(map(str, row)) for row in np.column_stack([votes, truth])]
+    (tmp_path / "plain.csv").write_text("\n".join(["a,b,c,d,e,y", *lines]) + "\n")
+    done = invoke("certify", "plain.csv", "--label", "y")
+    assert "--weights uniform is the better choice" in done.stderr
+    assert "weights='uniform'" not in done.stderr

@@ -153,3 +153,47 @@ def test_too_little_memory(invoke, votes, monkeypatch):
     done = invoke("certify", votes, *ROWS)
     assert done.exit_code == 2
     assert "not enough memory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--html", "-"], ["--html must be a file"]),
+        (["--title", "Judges"], ["--title is for the report"]),
+        (["--json", "out.json", "--html", "out.json"], ["out.json is given for two results"]),
+    ],
+)
+def test_outputs_that_would_get_lost(invoke, votes, tmp_path, options, words):
+    assert_refused(invoke("certify", votes, *ROWS, *options), tmp_path, *words)
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize("table", ["true,bad,good\nbad,0,1\ngood,5,0\ngood,1,0\n", "true,bad,bad\nbad,0,1\n"])
+def test_a_class_has_one_line_and_one_column_of_costs(invoke, votes, tmp_path, table):
+    (tmp_path / "costs.csv").write_text(table)
+    done = invoke("certify", votes, *ROWS, "--costs", "costs.csv", "--quiet")
+    assert_refused(done, tmp_path, "costs.csv: a class is listed twice")
+
+
+def test_thresholds_are_numbers(invoke, votes, tmp_path):
+    done = invoke("triage", votes, *ROWS, "--thresholds", "0.1,high")
+    assert_refused(done, tmp_path, "--thresholds '0.1,high' must be numbers")
+
+
+def test_a_sequential_plan_is_not_for_triage(invoke, tmp_path):
+    numbers = ["--target", 0.05, "--error", 0.03, "--voters", 5]
+    done = invoke("plan", *numbers, "--sequential", "--answered", 0.5)
+    assert_refused(done, tmp_path, "--answered does not go with --sequential")
+
+
+def test_no_certificate_passes_a_limit_that_is_no_number():
+    import typer
+
+    from votecert import certify
+    from votecert.cli.results import gate, gate_losses
+
+    rows = [[0, 0], [1, 1], [0, 1]] * 50, [0, 1, 0] * 50
+    with pytest.raises(typer.Exit):
+        gate([certify(*rows, weights="uniform")], float("nan"))
+    with pytest.raises(typer.Exit):
+        gate_losses(certify(*rows, weights="uniform", costs=[[0, 1], [2, 0]]), float("nan"))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.console import data, plain, table
+
+if TYPE_CHECKING:  # help need not wait for SciPy
+    from votecert.bounds.base import Bound
 
 
 def bounds(
@@ -24,23 +27,25 @@ def bounds(
     bound : ID
         Show one of them in full.
     as_json
-        Print the list as JSON.
+        Print as JSON.
 
     Examples
     --------
     votecert bounds
     votecert bounds dirichlet
     """
-    if bound is not None:
-        _show_bound(bound)
-        return
+    from votecert.bounds import find_bound
+
+    chosen = list(vc.BOUNDS.values()) if bound is None else [find_bound(bound)]
     if as_json:
         keys = ("id", "title", "is_guarantee", "multiclass", "learnable", "references")
-        listed = [{key: getattr(one, key) for key in keys} for one in vc.BOUNDS.values()]
-        typer.echo(json.dumps(listed, indent=2))
+        typer.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in chosen], indent=2))
+        return
+    if bound is not None:
+        _show_bound(chosen[0])
         return
     shown = table("id", "bound", "guarantee", "classes", "learns", "references")
-    for one in vc.BOUNDS.values():
+    for one in chosen:
         shown.add_row(
             one.id,
             plain(one.title),
@@ -52,11 +57,9 @@ def bounds(
     data().print(shown)
 
 
-def _show_bound(name: str) -> None:
-    from votecert.bounds import find_bound
+def _show_bound(bound: Bound) -> None:
     from votecert.references import bibtex
 
-    bound = find_bound(name)
     console = data()
     console.print(f"[bold]{bound.id}[/]: {plain(bound.title)}")
     console.print(

@@ -112,6 +112,9 @@ def read_costs(path: Path) -> dict[str, dict[str, float]]:
         raise ValueError(
             f"{path}: a table of costs has a line with the answers, and one for each true class."
         )
+    for names in (lines[0][1:], [true for true, *_ in lines[1:]]):
+        if len(set(names)) < len(names):
+            raise ValueError(f"{path}: a class is listed twice in {', '.join(names)}.")
     try:
         return {true: dict(zip(lines[0][1:], map(float, row), strict=True)) for true, *row in lines[1:]}
     except ValueError:

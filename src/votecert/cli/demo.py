@@ -57,7 +57,7 @@ def demo(
     name
         Which data set.
     seed : N
-        Seed of the split.
+        Seed of the split and of the voters.
 
     Examples
     --------

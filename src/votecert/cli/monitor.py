@@ -81,7 +81,7 @@ def monitor(
     if not votes and not state.exists():
         raise ValueError(f"There is no monitor in {state} yet: give new rows to start with.")
     with locked(state):
-        now = _opened(state, watched, alpha, cluster is not None, talk)
+        now = _opened(state, watched, alpha, cluster is not None)
         if votes:
             before = now.rows
             try:
@@ -89,6 +89,8 @@ def monitor(
                 now.update(**rows, batch=_batch(batch, votes, rows), skip_seen=skip_seen)
             except NoRowsError as nothing:  # a day without labels is no reason to wake anybody
                 talk.note(f"{plain(nothing)} Nothing was fed.")
+            if not state.exists():
+                talk.say(f"A new monitor starts in {plain(state)}.")
             if now.rows > before or not state.exists():
                 write_atomically(state, now.to_json())
             talk.say(f"{now.rows - before:,} new {now.unit}s, {now.rows:,} in all; {plain(state)}")
@@ -109,10 +111,9 @@ def _watched(results: list[Result], path: Path) -> Any:
     return vc.CertificateTable(tuple(cast(list[vc.Certificate], results)), "group", simultaneous=True)
 
 
-def _opened(state: Path, watched: Any, alpha: float | None, by_cluster: bool, talk: Talk) -> vc.Monitor:
+def _opened(state: Path, watched: Any, alpha: float | None, by_cluster: bool) -> vc.Monitor:
     """The monitor of a state file, or a new one."""
     if not state.exists():
-        talk.say(f"A new monitor starts in {plain(state)}.")
         return vc.Monitor(watched, ALPHA if alpha is None else alpha, by_cluster=by_cluster)
     text = text_of(state, LARGEST_CERTIFICATE, "the state of a monitor")
     try:

@@ -64,7 +64,7 @@ class RowOptions:
     abstain : CODE
         A code for 'says nothing', such as -1, besides empty cells. May be repeated.
     group : COLUMN
-        Certify each group of rows that this column names; delta is split over the groups. The label column
+        Names groups of rows, each with a certificate of its own; delta is split over them. The label column
         gives one certificate a class; the word predicted, one for each answer of the vote.
     ignore : COLUMN,...
         Columns that are no voters. May be repeated.
@@ -203,7 +203,7 @@ CertifiedVotes = Annotated[
     typer.Argument(metavar="VOTES", help="The certified rows, to recount the statistics from them."),
 ]
 CertificateFile = Annotated[
-    Path, typer.Argument(metavar="CERTIFICATE", help="A certificate written with --json.")
+    Path, typer.Argument(metavar="CERTIFICATE", help="A certificate, or a triage, written with --json.")
 ]
 Delta = Annotated[
     float,

@@ -62,6 +62,8 @@ def plan(
     votecert plan --target 0.02 --error 0.005 --answered 0.6 --voters 5
     votecert plan --target 0.05 --error 0.03 --voters 10 --sequential
     """
+    if sequential and answered is not None:
+        raise ValueError("--answered does not go with --sequential: triage looks once.")
     if sequential:
         _plan_to_stop(target, error, voters, delta, assurance, quiet)
         return

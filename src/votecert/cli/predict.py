@@ -36,11 +36,11 @@ def predict(
     """Apply the certified vote to new rows.
 
     Writes one label a row, in the order of VOTES, with the --item if there is
-    one, by exactly the vote that the
-    certificate is about: its weights, its offsets, its rule for ties. The
-    voters' columns are found by name and other columns are left out. The
-    certificate is verified first. With what [bold]votecert triage[/] wrote, a
-    case that is handed over gets an empty cell.
+    one, by exactly the vote that the certificate is about: its weights, its
+    offsets, its rule for ties. The voters' columns are found by name and other
+    columns are left out. The certificate is verified first. With what
+    [bold]votecert triage[/] wrote, a case that is handed over gets an empty
+    cell.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import typer
 import votecert as vc
 from votecert.cli import options as opt
 from votecert.cli.command import without
-from votecert.cli.console import Talk
+from votecert.cli.console import Talk, plain
 from votecert.cli.results import check_outputs, comparison, save, save_report
 from votecert.cli.rows import Result, encoding, read_rows, rows_of_group
 from votecert.cli.verify import CertifiedRowOptions, sound_results
@@ -47,6 +47,8 @@ def report(
     """
     check_outputs(result_options if markdown is None else None, markdown)
     results = sound_results(certificate, bound)
+    if not results:
+        raise ValueError(f"{certificate} holds no certificate by the bound {bound!r}.")
     certificates = [one for one in results if isinstance(one, vc.Certificate)]
     more: dict[str, Any] = {}
     if len(certificates) < len(results):
@@ -58,6 +60,8 @@ def report(
             more["votes"] = rows_of_group(chosen, found)
             tables.append(comparison(chosen, more["votes"], talk))
         more["table"] = tables
+    if votes and "votes" not in more:
+        talk.note(f"{plain(votes[0])} was not read: this shows what the certificate says, and no rows.")
     if markdown is None:
         save_report(chosen, result_options, talk, **more)
     else:
@@ -70,7 +74,7 @@ def _chosen(
     """The certificate that a report is about, and tables of the others."""
     if len(certificates) == 1:
         return certificates[0], []
-    if certificates and all(one.group is not None for one in certificates):
+    if all(one.group is not None for one in certificates):
         worst = max(certificates, key=lambda one: one.risk)
         return worst, [vc.CertificateTable(tuple(certificates), "group", simultaneous=True)]
     raise ValueError(f"{source} holds certificates by several bounds: choose one with --bound.")

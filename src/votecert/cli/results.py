@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 
 import votecert as vc
 from votecert.cli.console import Talk, data, plain, table
-from votecert.cli.errors import Code, leave
+from votecert.cli.errors import Code, in_options, leave
 from votecert.cli.options import ResultOptions
 from votecert.cli.rows import Result
 from votecert.rows.files.atomic import check_writable, write_atomically
@@ -49,11 +50,17 @@ def marked(risk: float, is_guarantee: bool) -> str:
 
 
 def check_outputs(options: ResultOptions | None, *more: str | Path | None) -> None:
-    """Refuse files that cannot be written before any work is done."""
+    """Refuse files that cannot be written, and a title for no report, before any work is done."""
     named = (options.json_file, options.html) if options is not None else ()
-    for path in (*named, *more):
-        if path is not None and str(path) != STDOUT:
-            check_writable(path)
+    if options is not None and str(options.html) == STDOUT:
+        raise ValueError("--html must be a file: the report does not go to standard output.")
+    if options is not None and options.title is not None and options.html is None:
+        raise ValueError("--title is for the report: say with --html where that goes.")
+    files = [str(path) for path in (*named, *more) if path is not None and str(path) != STDOUT]
+    for place, path in enumerate(files):
+        if path in files[:place] and path != os.devnull:
+            raise ValueError(f"{path} is given for two results: the second would replace the first.")
+        check_writable(path)
 
 
 def deliver(
@@ -110,7 +117,7 @@ def show_certificate(certificate: vc.Certificate, talk: Talk) -> None:
     show_answers(certificate)
     data().print(plain(certificate.statement))
     for sentence in about_learning(certificate):
-        talk.say(plain(sentence))
+        talk.say(plain(in_options(sentence)))
 
 
 def show_answers(certificate: vc.Certificate) -> None:
@@ -155,17 +162,20 @@ def show_table(certificates: vc.CertificateTable, talk: Talk, title: str) -> Non
         risk = marked(one.risk, one.is_guarantee)
         shown.add_row(plain(getattr(one, certificates.by)), risk, errors_of_rows(one), plain(_note_on(one)))
     for name, why in certificates.skipped.items():
-        shown.add_row(name, "-", "-", plain(_first_sentence(why)))
+        shown.add_row(name, "-", "-", plain(_first_sentence(in_options(why))))
     data().print(f"[bold]{title}[/]")
     data().print(shown)
     if not talk.quiet:
-        data().print(f"{how_they_hold(certificates)} In parentheses: no guarantee here.")
+        all_proved = all(one.is_guarantee for one in certificates)
+        data().print(
+            how_they_hold(certificates) + ("" if all_proved else " In parentheses: no guarantee here.")
+        )
 
 
 def _note_on(certificate: vc.Certificate) -> str:
     """What to know about a line of a comparison."""
     if certificate.origin in certificate.method.origins:
-        return _first_sentence(certificate.caveat or certificate.reason or "")
+        return _first_sentence(in_options(certificate.caveat or certificate.reason or ""))
     learned = certificate.origin == "learned"
     told = "; these were learned." if learned else ": say --fixed-in-advance if these were."
     return f"The limit for weights fixed in advance{told}"
@@ -207,7 +217,7 @@ def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None
     worst = max(certificates, key=lambda certificate: certificate.risk)
     if not worst.is_guarantee:
         raise ValueError(f"--max-risk needs a guarantee, which the bound {worst.bound!r} does not give here.")
-    if worst.risk > max_risk:
+    if not worst.risk <= max_risk:  # so that nothing passes a limit that is no number
         where = "" if worst.group is None else f" of group {worst.group}"
         why = f"The certified risk{where}, {percent(worst.risk)}, is above --max-risk {max_risk:g}."
         leave(Code.TOO_RISKY, why)
@@ -215,6 +225,6 @@ def gate(certificates: Iterable[vc.Certificate], max_risk: float | None) -> None
 
 def gate_losses(found: vc.LossCertificate, max_risk: float | None) -> None:
     """Leave with code 1 if the certified cost, or the risk by cluster, is above the limit."""
-    if max_risk is not None and found.cost > max_risk:
+    if max_risk is not None and not found.cost <= max_risk:
         said = percent(found.risk) if found.costs is None else f"cost {found.cost:.4g}"
         leave(Code.TOO_RISKY, f"The certified {said} is above --max-risk {max_risk:g}.")

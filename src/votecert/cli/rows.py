@@ -52,8 +52,12 @@ def encoding(certificate: Result, options: RowOptions) -> dict[str, Any]:
         raise ValueError(
             "This is a certificate of one group: say with --group which column names the groups."
         )
+    by_column = certificate.group is not None
+    if isinstance(certificate, vc.LossCertificate):
+        by_column = certificate.clusters or certificate.single_rows
+        if certificate.clusters and options.group is None:
+            raise ValueError("This was certified by cluster: say with --cluster which column names them.")
     counted = certificate.terms if isinstance(certificate, vc.Certificate) else certificate
-    by_column = certificate.group is not None or isinstance(certificate, vc.LossCertificate)
     return {
         "group": options.group if by_column else None,
         "classes": list(certificate.predictor.classes),

@@ -48,7 +48,7 @@ def triage(
     """
     given = learning_options.given(vote.weights)
     check_outputs(result_options)
-    leads = None if thresholds is None else [float(text) for text in thresholds.split(",")]
+    leads = None if thresholds is None else _numbers(thresholds)
     found = read_rows(votes, row_options, talk)
     with talk.wait("Testing thresholds"):
         result = vc.triage(
@@ -65,6 +65,13 @@ def triage(
     if result.threshold is None:
         why = f"Nothing can be answered with a risk of {percent(max_risk)}: {result.reason}"
         leave(Code.TOO_RISKY, why)
+
+
+def _numbers(thresholds: str) -> list[float]:
+    try:
+        return [float(text) for text in thresholds.split(",")]
+    except ValueError:
+        raise ValueError(f"--thresholds {thresholds!r} must be numbers, separated by commas.") from None
 
 
 def show(result: vc.Triage) -> None:

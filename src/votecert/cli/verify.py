@@ -44,6 +44,8 @@ def verify(
     votecert verify certificate.json
     votecert verify certificate.json votes.csv --label truth
     """
+    if cluster is not None and row_options.group is not None:
+        raise ValueError("--cluster and --group do not go together: a certificate has one of them.")
     if cluster is not None:
         row_options = replace(row_options, group=cluster)
     read: dict[str, Any] | None = None
@@ -52,6 +54,8 @@ def verify(
         # the groups of one file share their rows
         if votes and (wanted := encoding(one, row_options)) != read:
             read, found = wanted, read_rows(votes, row_options, talk, **wanted)
+            if cluster is not None and found.groups is None:
+                raise ValueError("This certificate was not made by clusters: leave --cluster out.")
         with talk.wait("Verifying"):
             verdict = check(certificate, one, found)
         if not talk.quiet:
