@@ -104,3 +104,24 @@ def test_refuses_words_for_scores_and_the_wrong_number_of_votes():
 
 def test_whole_number_scores_are_accepted():
     assert Scores.from_scores(np.array([[[1, 0]], [[0, 1]]]), [0, 1]).errors([1]) == 0
+
+
+@pytest.mark.parametrize(
+    "y", [["a", "a", float("nan")], ["a", "a", None], np.ma.array([0, 1, 1], mask=[False, False, True])]
+)
+def test_a_missing_label_is_no_class(y):
+    with pytest.raises(ValueError, match="no label in row 2"):
+        Scores.from_scores(np.ones((3, 1, 2)), y)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.ones((3, 2)), "must have shape"),
+        (np.ones((3, 2, 3)), "2 classes but the scores are for 3"),
+        (np.full((3, 2, 2), np.nan), "missing or infinite"),
+    ],
+)
+def test_new_rows_are_checked(scores, message):
+    with pytest.raises(ValueError, match=message):
+        WeightedVote((1, 1), (0, 0), ("a", "b"), kind="soft").predict(scores)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from votecert._types import AnyArray, BoolArray, Indices, IntArray, Words
+from votecert.rows.patterns import HALF, MIXER
 
 WORDS = 8
 """Longer cells than so many words pass through Python, one by one."""
@@ -20,8 +21,6 @@ PADDING = b"\0" * 8 * (WORDS + 1)
 """What has to follow a text, so that words may be read beyond its end."""
 
 _FEWEST_BITS, _MOST_BITS = 13, 20  # of the places in the cache
-_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
-_HALF = np.uint64(32)
 _MASKS = np.array([(1 << 8 * n_bytes) - 1 for n_bytes in range(9)], dtype=np.uint64)
 
 
@@ -121,6 +120,6 @@ def _differ(some: Words, others: Words) -> BoolArray:
 def _places(words: Words, bits: int) -> Indices:
     mixed: Words = words[0]
     for word in words[1:]:
-        mixed = (mixed ^ (mixed >> _HALF)) * _MIXER ^ word
-    places: Indices = (((mixed ^ (mixed >> _HALF)) * _MIXER) >> np.uint64(64 - bits)).astype(np.intp)
+        mixed = (mixed ^ (mixed >> HALF)) * MIXER ^ word
+    places: Indices = (((mixed ^ (mixed >> HALF)) * MIXER) >> np.uint64(64 - bits)).astype(np.intp)
     return places

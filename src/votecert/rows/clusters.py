@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._types import Indices, IntArray
-from votecert.rows.tables import refuse_other_shape
+from votecert.rows.tables import entries_of, is_missing, refuse_other_shape
 
 GRID = 1024
 """Losses are rounded up to multiples of one part in so many."""
@@ -33,11 +33,13 @@ def read_clusters(clusters: Any, n_rows: int) -> Indices:
     array([0, 1, 0])
     """
     names = np.asarray(clusters)
+    if (names.dtype.kind == "U" and names is not clusters) or np.ma.isMaskedArray(clusters):
+        names = np.array(entries_of(clusters), dtype=object)  # as text, NaN would be a name
     refuse_other_shape(names, n_rows, "clusters", "name a row")
     if names.dtype.kind not in "OTUSbiu" and not (names.dtype.kind == "f" and np.isfinite(names).all()):
         raise ValueError("Some clusters are missing, or their names are no labels: every row needs one.")
     if names.dtype.kind == "O":
-        if any(name is None or name != name for name in names.tolist()):
+        if is_missing(names).any():
             raise ValueError("Some clusters are missing: every row needs one.")
         names = names.astype(str)
     _, first, number = np.unique(names, return_index=True, return_inverse=True)

@@ -187,7 +187,7 @@ def _read_votes(votes: Any) -> list[_Part]:
         parts = [_read_column(column, "votes") for column in columns]
         n_rows = len(votes)
     else:
-        array = _as_array(votes, "votes")
+        array = as_array(votes, "votes")
         n_rows = array.shape[0] if array.ndim else 1
         if array.ndim != 2 and n_rows:
             _refuse_shape(array)
@@ -204,7 +204,7 @@ def _read_column(column: Any, name: str) -> _Part:
 
 
 def _one_column(column: Any, name: str) -> AnyArray:
-    array = _as_array(column, name)
+    array = as_array(column, name)
     if array.ndim != 1:
         raise ValueError(
             f"{name} must have one dimension, a label for each row, but its shape is {array.shape}."
@@ -226,7 +226,8 @@ def _table_columns(votes: Any) -> list[Any] | None:
     return None
 
 
-def _as_array(data: Any, name: str) -> AnyArray:
+def as_array(data: Any, name: str) -> AnyArray:
+    """Labels as an array in which what is missing or masked can still be told."""
     if isinstance(data, str | bytes | Mapping | set | frozenset):
         raise TypeError(f"{name} must be an array, a list or a table, not a {type(data).__name__}.")
     if isinstance(data, np.ndarray):

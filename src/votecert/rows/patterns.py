@@ -15,8 +15,8 @@ from votecert._types import IntArray as IntArray
 _BLOCK_ENTRIES = 1 << 18  # entries handled at a time: little scratch memory, however many rows there are
 _SAMPLE_ROWS = 1 << 14  # rows looked at to decide whether compression pays
 _TABLE_KEYS = 1 << 21  # up to so many possible keys, counting beats sorting
-_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
-_HALF = np.uint64(32)
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
+HALF = np.uint64(32)
 
 
 def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
@@ -140,8 +140,8 @@ def sort_keys(words: Words) -> Words:
     key = np.zeros(len(words), dtype=np.uint64)
     for word in words.T:
         key ^= word
-        key *= _MIXER
-        key ^= key >> _HALF
+        key *= MIXER
+        key ^= key >> HALF
     return key
 
 
@@ -170,7 +170,7 @@ def content_hashes(codes: Codes, labels: Indices) -> Words:
     for rows in row_blocks(*codes.shape):
         # sums of whole numbers below 2^53 are exact, so equal rows hash equally
         hashed[rows] = codes[rows].astype(np.float64) @ weights[1:] + labels[rows] * weights[0]
-    return hashed.astype(np.uint64) * _MIXER  # wraps around: the high bits are well mixed
+    return hashed.astype(np.uint64) * MIXER  # wraps around: the high bits are well mixed
 
 
 def content_sample(

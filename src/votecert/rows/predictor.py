@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from votecert._types import AnyArray, Codes, FloatArray, Indices, IntArray
 from votecert.rows.labels import encode_votes
-from votecert.rows.scores import soft_totals
+from votecert.rows.scores import checked_scores, soft_totals
 from votecert.rows.vote_sums import lead_of, total_votes, winners
 
 SCALE = 2.0**52
@@ -166,7 +166,12 @@ class WeightedVote:
 
     def _count(self, votes: Any) -> Any:
         if self.kind == "soft":
-            return soft_totals(np.asarray(votes), self.numbers, self.offsets)
+            scores = checked_scores(votes)
+            if scores.shape[2] != len(self.classes):
+                raise ValueError(
+                    f"The vote has {len(self.classes)} classes but the scores are for {scores.shape[2]}."
+                )
+            return soft_totals(scores, self.numbers, self.offsets)
         codes = encode_votes(votes, self.labels)
         if codes.shape[1] != len(self.votes):
             raise ValueError(f"The vote has {len(self.votes)} voters but there are {codes.shape[1]} columns.")

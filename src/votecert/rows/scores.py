@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._types import AnyArray, BoolArray, FloatArray, Indices
-from votecert.rows.labels import encode
+from votecert.rows.labels import as_array, encode
 from votecert.rows.patterns import row_blocks
 from votecert.rows.split import STREAM, checked_rows, in_fitting_part
 from votecert.rows.tables import refuse_other_shape
@@ -75,7 +75,7 @@ class Scores:
             there are c of them.
         """
         values = checked_scores(scores)
-        column = np.asarray(y)
+        column = as_array(y, "y")
         refuse_other_shape(column, len(values), "y", "label a row")
         encoded = encode(column[:, None], column, classes)
         if len(encoded.classes) != values.shape[2]:

@@ -43,10 +43,10 @@ def in_fitting_part(
 
     Examples
     --------
-    >>> in_fitting_part(8, 0.25, seed=0).tolist()
-    [False, False, False, False, False, False, False, False]
-    >>> in_fitting_part(6, 0.25, seed=0, start=2).tolist()
-    [False, False, False, False, False, False]
+    >>> in_fitting_part(6, 0.5, seed=7).tolist()
+    [False, False, True, False, False, True]
+    >>> in_fitting_part(4, 0.5, seed=7, start=2).tolist()
+    [True, False, False, True]
     """
     generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=stream))
     numbers = np.random.Generator(generator.advance(start))

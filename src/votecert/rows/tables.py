@@ -50,7 +50,7 @@ def refuse_repeated(names: Sequence[str], where: str = "") -> None:
 
 
 def places_of(voters: Sequence[str], columns: Sequence[str], what: str = "column") -> list[int] | None:
-    """Positions of the voters among the columns; None if they are the same, or if no name is.
+    """Positions of the voters among the columns; None if these are the same, or have none of the names.
 
     Columns without any of the names go by position: the voters were named otherwise.
 

@@ -72,7 +72,7 @@ class Vocabulary(dict[Any, int]):
     ) -> None:
         super().__init__()
         self.where, self._missing, self._most = where, missing, most
-        self._abstain = {_plainest(code) for code in abstain}
+        self._abstain = {plainest(code) for code in abstain}
         self._cache: CellCache | None = None
         self._number_of: dict[Label, int] = {}
         self.labels: list[Label] = []
@@ -112,7 +112,7 @@ class Vocabulary(dict[Any, int]):
     def _label(self, entry: Any) -> Label | None:
         """The label that an entry stands for, None if it is missing."""
         label = self._any_label(entry)
-        return None if self._abstain and _plainest(label) in self._abstain else label
+        return None if self._abstain and plainest(label) in self._abstain else label
 
     def _any_label(self, entry: Any) -> Label | None:
         if self._missing is not None and isinstance(entry, bytes | str):
@@ -227,7 +227,7 @@ class Numbered:
         return out
 
 
-def _plainest(label: Label | None) -> Label | None:
+def plainest(label: Label | None) -> Label | None:
     """A label as a whole number, if it is the text of one."""
     return typed_texts([label], int)[0] if isinstance(label, str) else label
 

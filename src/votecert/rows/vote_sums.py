@@ -46,9 +46,8 @@ def pack_flags(flags: Callable[[slice], BoolArray], shape: tuple[int, int]) -> B
     for rows in row_blocks(n_rows, n_voters):
         block = np.zeros((rows.stop - rows.start, 8 * n_bytes), dtype=bool)
         block[:, :n_voters] = flags(rows)
-        packed[rows] = np.packbits(block.ravel()).reshape(
-            -1, n_bytes
-        )  # in one piece, twice as fast as by row
+        # in one piece, twice as fast as by row
+        packed[rows] = np.packbits(block.ravel()).reshape(-1, n_bytes)
     return packed
 
 

@@ -97,6 +97,14 @@ def test_what_is_no_blocks_is_refused(given, error, message):
         read_ballots(*given)
 
 
+def test_a_missing_label_for_dask_votes_is_no_class():
+    import dask.array as da
+
+    votes = da.from_array(np.array([["a", "b"], ["a", "a"], ["b", "a"]]), chunks=(2, 2))
+    with pytest.raises(ValueError, match="y has no label in row 1"):
+        read_ballots(votes, ["a", float("nan"), "b"])
+
+
 def test_dask_votes_and_labels_must_fit_together():
     import dask.array as da
     import dask.dataframe as dd

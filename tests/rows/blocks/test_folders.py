@@ -48,6 +48,12 @@ def test_parquet_file_and_folder(tmp_path):
     assert_read(read_ballots(str(folder), "truth"))
 
 
+def test_text_beside_the_votes_is_not_read(tmp_path):
+    write_parquet(tmp_path / "all.PARQUET", VOTES, Y)
+    (tmp_path / "about.txt").write_text("What is in this folder, and why.")
+    assert_read(read_ballots(tmp_path, "truth"))
+
+
 def test_parquet_of_strings_with_missing_votes(tmp_path):
     names = np.array(["a", "b", "c"], dtype=object)
     votes = names[VOTES]

@@ -440,3 +440,40 @@ def test_many_names_of_any_length(length):
     expected[np.arange(6000), [column[names[place]] for place in picked]] = votes
     assert (found.votes == expected).all()
     assert found.items.tolist() == [str(row) for row in range(6000)]
+
+
+def test_a_field_with_a_dot_in_its_name_is_no_voter():
+    rows = [{"ann": "x", "bob": "y", "gold.label": label} for label in ("x", "y")]
+    assert read_votes(rows, label="gold.label").voters == ("ann", "bob")
+
+
+def test_fields_to_ignore_may_have_spaces_between_them():
+    rows = [{"ann": "x", "bob": "y", "id": "1", "n": "2", "gold": label} for label in ("x", "y")]
+    assert read_votes(rows, label="gold", ignore="id, n").voters == ("ann", "bob")
+
+
+def test_a_line_without_an_item_is_counted_in_its_file(tmp_path):
+    (tmp_path / "ann.csv").write_text("item,says\n1,x\n2,y\n3,x\n")
+    (tmp_path / "bob.csv").write_text("item,says\n1,x\n,y\n3,x\n")
+    files = [tmp_path / "ann.csv", tmp_path / "bob.csv"]
+    with pytest.raises(ValueError, match=r"bob\.csv: line 2 .* has no item"):
+        read_votes(files, item="item", gold=io.BytesIO(b"item,gold\n1,x\n2,y\n"))
+    gold = io.BytesIO(b"item,gold\n1,x\n,\n,y\n,x\n3,x\n")  # a line without anything says nothing
+    with pytest.raises(ValueError, match=r"line 3 .* has no item"):
+        read_votes(files[:1], item="item", gold=gold)
+
+
+def test_several_files_of_nested_json(tmp_path):
+    for number in (0, 1):
+        rows = [
+            {"item": f"{number}{i}", "votes": {"ann": "x", "bob": said}, "gold": said}
+            for i, said in enumerate("xyxy")
+        ]
+        (tmp_path / f"{number}.json").write_text(json.dumps(rows))
+    files = [tmp_path / "0.json", tmp_path / "1.json"]
+    found = read_votes(files, item="item", votes="votes", label="gold", validate=False)
+    assert found.voters == ("ann", "bob")
+    assert found.votes.tolist() == [["x", "x"], ["x", "y"]] * 4
+    (tmp_path / "ann.csv").write_text("item,says,gold\n1,x,x\n")
+    with pytest.raises(ValueError, match="votes= names a field of nested JSON"):
+        read_votes([tmp_path / "ann.csv"], item="item", votes="votes", label="gold")

@@ -299,3 +299,23 @@ def test_room_grows_towards_the_promised_size():
         part.append(np.full((100, 1), 2, np.uint16), share)
         assert len(part._numbers) <= 1.1 * 400 + 64
     assert part.shape == (400, 1)
+
+
+@pytest.mark.parametrize("abstain", [-1, "-1", np.int64(-1), [-1, "none"]])
+@pytest.mark.parametrize("kind", [list, int, float, str])
+def test_codes_for_abstentions_in_arrays_of_any_kind(abstain, kind):
+    votes = [[0, 1, 1], [-1, 1, 0], [1, 0, 1]] * 5
+    array = votes if kind is list else np.array(votes, dtype=kind)
+    labels = np.array([0, 1, 1] * 5).astype(str if kind is str else int)
+    found = read_votes(array, label=labels, abstain=abstain)
+    assert found.ballots.n_classes == 2
+    assert found.n_abstentions == 5
+
+
+def test_labels_of_their_own_are_one_a_row_and_the_only_ones():
+    table = {"item": np.arange(6), "ann": [0, 1] * 3, "bob": [1, 1] * 3}
+    frame = pytest.importorskip("pandas").DataFrame(table)
+    with pytest.raises(ValueError, match="votes have 6 rows but y has 2 labels"):
+        read_votes(frame, label=[0, 1], item="item")
+    with pytest.raises(ValueError, match="gold= would be ignored"):
+        read_votes(frame, label=[0, 1] * 3, item="item", gold=frame)

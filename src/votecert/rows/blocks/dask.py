@@ -13,6 +13,7 @@ from typing import Any
 
 from votecert.rows.blocks.counting import Declaration, PackedBlock, pack_block
 from votecert.rows.blocks.tally import MemoryLimit, Tally, join_tallies, tally_packed
+from votecert.rows.labels import as_array
 from votecert.rows.tables import refuse_other_length
 
 FAN_IN = 8
@@ -155,11 +156,10 @@ def _like(y: Any, votes: Any) -> Any:
         raise TypeError("The true labels y are missing.")
     if not is_dask(y):
         import dask.array as da
-        import numpy as np
 
         if sizes is None:
             raise TypeError("votes have chunks of unknown sizes: y has to be a Dask collection like them.")
-        y = np.asarray(y)
+        y = as_array(y, "y")
         refuse_other_length(sum(sizes), len(y))
         return da.from_array(y, chunks=(tuple(sizes), *y.shape[1:]))
     if is_array(y) and sizes is not None and _sizes(y) not in (None, sizes):

@@ -29,7 +29,7 @@ from votecert.rows.blocks.tally import MemoryLimit, Tally, finish, join_tallies,
 from votecert.rows.files.arrays import load_npy
 from votecert.rows.files.columns import Layout
 from votecert.rows.files.json_lines import Records
-from votecert.rows.files.open import FORMATS, open_table
+from votecert.rows.files.open import FORMATS, NOT_STREAMED, open_table
 from votecert.rows.files.reader import pick
 from votecert.rows.files.table import Arrays, NumberedRows
 from votecert.rows.labels import declared_labels
@@ -190,12 +190,10 @@ def _from_files(place: Path, label: Any) -> Blocks:
     if (place / "zarr.json").exists() or (place / ".zgroup").exists():
         return _from_zarr(place, label or "y")
     files = sorted(place.iterdir()) if place.is_dir() else [place]
-    by_suffix = {suffix: [file for file in files if file.suffix == suffix] for suffix in FORMATS}
-    if not any(by_suffix.values()):
-        raise ValueError(f"{place} holds no parquet, npy or npz files and is no Zarr group.")
-    if chosen := by_suffix.pop(".npy"):
-        return _from_npy(chosen, label or "y")
-    return _from_tables(next(chosen for chosen in by_suffix.values() if chosen), label)
+    for suffix in (".npy", *NOT_STREAMED, *FORMATS):  # text last: beside votes it may say anything
+        if chosen := [file for file in files if file.suffix.lower() == suffix]:
+            return _from_npy(chosen, label or "y") if suffix == ".npy" else _from_tables(chosen, label)
+    raise ValueError(f"{place} holds no parquet, npy or npz files and is no Zarr group.")
 
 
 def _from_tables(files: list[Path], label: str | None) -> Blocks:

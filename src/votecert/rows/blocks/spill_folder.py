@@ -1,4 +1,4 @@
-"""The temporary folder for patterns that memory has no limit for, and what killed programs left of theirs.
+"""The temporary folder for patterns that memory has no room for, and what killed programs left of theirs.
 
 A folder is locked as long as the program that made it lives, however that ends: the lock is on the folder
 itself and is gone with the process. It gets the name that :func:`clean_up` looks for only after it is locked,

@@ -132,8 +132,9 @@ def look_up(record: Any, path: ColumnChoice | None) -> Any:
 
 def _votes_of(layout: Layout) -> Callable[[Record], Iterable[tuple[Any, Any]]]:
     """What gives the votes of an object, each with its judge."""
-    left_out = {name for given in layout.ignore for name in (str(given), *str(given).split(","))}
-    left_out |= {str(field).partition(".")[0] for field in layout.facts.values()}
+    left_out = {name.strip() for given in layout.ignore for name in (str(given), *str(given).split(","))}
+    for field in map(str, layout.facts.values()):
+        left_out |= {field, field.partition(".")[0]}  # a name may have a dot in it
     wanted = None if layout.voters is None else set(layout.voters)
 
     def flat(record: Record) -> Iterator[tuple[Any, Any]]:

@@ -35,7 +35,7 @@ class LongVotes:
         self._items, self._judges = names_of("items"), names_of("judges")
         self._parts: list[tuple[AnyArray, AnyArray, AnyArray]] = []
         self._facts = {what: OneAnItem(what, self._items) for what in ("true label", "group")}
-        self.n_lines = 0
+        self.n_lines = self._n_before = 0
 
     def read(self, table: Table, layout: Layout, source: str, judge: str | None = None) -> None:
         """Add the lines of a table; in a file of one judge there is no column that names it."""
@@ -45,7 +45,8 @@ class LongVotes:
         if missing := [f"{role}=" for role, column in roles.items() if column is None]:
             raise ValueError(
                 f"{source}: a table with one line a vote needs {', '.join(f'{role}=' for role in roles)}; "
-                f"{' and '.join(missing)} is missing. Its columns are {listed(table.names)}."
+                f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing. Its columns are "
+                f"{listed(table.names)}."
             )
         layout.refuse_unlabelled(table.names, source)
         names = [name.strip() for name in table.names]
@@ -57,6 +58,7 @@ class LongVotes:
         _refuse_twice(places, names)
         vocabularies = {"item": self._items, "judge": self._judges, "vote": self._vocabulary}
         vocabularies |= {"true label": self._vocabulary, "group": self._groups}
+        self._n_before = self.n_lines
         for block in table.blocks(sorted(set(places.values()))):
             self.add(numbered(block, places, names, vocabularies), judge)
 
@@ -66,8 +68,7 @@ class LongVotes:
         judges = numbers.get("judge", np.broadcast_to(self._judges[judge] if judge else 0, items.shape))
         for role, found in (("item", items), ("judge", judges)):
             if not found.all():
-                line = self.n_lines + int(found.argmin()) + 1
-                raise ValueError(f"line {line} (the header not counted) has no {role}. Fill it in.")
+                raise _without(role, self.n_lines - self._n_before + int(found.argmin()))
         for what, fact in self._facts.items():
             if what in numbers:
                 fact.add(items, numbers[what])
@@ -98,9 +99,10 @@ class LongVotes:
             raise ValueError("there are no votes: at least one is needed.")
         if voters is None:
             voters = tuple(dict.fromkeys(names) if in_order else sorted(set(names)))
-        elif not set(voters) & set(names):
+        known = set(names)
+        if known.isdisjoint(voters):
             raise ValueError(f"none of the voters is there; the judges are {listed(names)}.")
-        absent = [name for name in voters if name not in set(names)]
+        absent = [name for name in voters if name not in known]
         notes = [f"{listed(absent)} cast no vote here."] if absent else []
         cells = n_items * len(voters)
         if cells > min(memory_limit(), max(LARGEST_UNPACKED, SPARSEST * self.n_lines)):
@@ -176,6 +178,10 @@ class OneAnItem:
         return None if self._known is None else self._known[1 : n_items + 1]
 
 
+def _without(role: str, n_before: int) -> ValueError:
+    return ValueError(f"line {n_before + 1} (the header not counted) has no {role}. Fill it in.")
+
+
 def _refuse_twice(places: dict[str, int], names: Sequence[str]) -> None:
     """The item, the judge, the vote and the label are different columns."""
     roles = {place: role for role, place in reversed(places.items()) if role != "group"}
@@ -207,11 +213,15 @@ def read_gold(
     places = [find_column(names, item, source), find_column(names, label, source)]
     items = names_of("items")
     labels = OneAnItem("true label", items)
+    n_lines = 0
     for block in table.blocks(sorted(set(places))):
         vocabulary.where = f"column {label!r} of {source}"
-        labels.add(
-            numbers_of(block.column(places[0]), items), numbers_of(block.column(places[1]), vocabulary)
-        )
+        about = numbers_of(block.column(places[0]), items)
+        said = numbers_of(block.column(places[1]), vocabulary)
+        if (lost := (about == 0) & (said > 0)).any():
+            raise _without("item", n_lines + int(lost.argmax()))
+        labels.add(about, said)
+        n_lines += len(about)
     numbers = labels.of_items(len(items.labels))
     if numbers is None:
         return {}

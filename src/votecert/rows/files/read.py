@@ -102,6 +102,8 @@ def read_votes(
     ([['yes', 'no'], ['no', None]], ['yes', 'no'])
     """
     is_column = label is None or isinstance(label, str | int)
+    if not is_column and gold is not None:
+        raise ValueError("label= is the labels themselves, so that gold= would be ignored: give one of them.")
     layout = Layout(label if is_column else None, group, item, judge, vote, votes, tuple(_several(ignore)))
     found = read_table(
         source,
@@ -214,4 +216,4 @@ def _labelled(rows: Rows, notes: list[str]) -> tuple[AnyArray, list[str]]:
 
 
 def _several(given: Any) -> Iterable[Any]:
-    return [given] if isinstance(given, str | int | float) else given
+    return [given] if np.isscalar(given) else given

@@ -17,8 +17,8 @@ from votecert.rows.files.json_lines import Records, as_long
 from votecert.rows.files.long import LongVotes, read_gold
 from votecert.rows.files.open import Opened, naming, open_table, stem
 from votecert.rows.files.table import Arrays, NumberedRows, Progress, Rows, Table
-from votecert.rows.tables import entries_of, refuse_other_index
-from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary, kind_of, typed_texts
+from votecert.rows.tables import entries_of, refuse_other_index, refuse_other_length
+from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary, kind_of, plainest
 
 
 def pick(table: Table | Arrays, name: str, layout: Layout) -> Columns:
@@ -62,10 +62,7 @@ class Reader:
         if isinstance(table, Records):
             rows = self._long(table.long(layout, name), as_long(layout), name)
             return rows if layout.item is not None else rows._replace(items=None)
-        if layout.votes is not None:
-            raise ValueError(
-                f"{name}: votes= names a field of nested JSON. Columns are named by judge= and vote=."
-            )
+        _refuse_field(layout, name)
         if isinstance(table, Arrays):
             if layout.is_long:
                 raise ValueError(f"{name}: an array is rows x voters, judge= and vote= are for tables.")
@@ -84,21 +81,24 @@ class Reader:
     def _joined(self, several: Sequence[tuple[str, Any]]) -> Rows:
         """Several long tables as one; without a column for the judge, each is that of one judge."""
         votes, layout = LongVotes(self._vocabulary), self._layout
-        if len({judge for judge, _ in several}) < len(several) and layout.judge is None:
+        is_of_one_judge = layout.judge is None and layout.votes is None
+        if is_of_one_judge and len({judge for judge, _ in several}) < len(several):
             raise ValueError("two files have the same name, which is that of their judge: say judge=.")
         for judge, source in several:
             with open_table(source, **self._options) as (table, name):
                 if isinstance(table, Arrays):
                     raise ValueError(f"{name}: several files are joined by item; an array has no items.")
+                if isinstance(table, Table):
+                    _refuse_field(layout, name)
                 one = _with_vote(layout, table.names, name)
                 if isinstance(table, Records):
-                    if layout.judge is None:
+                    if is_of_one_judge:
                         fields = [one.item, one.vote, one.label, one.group]
                         table = table.columns([str(field) for field in fields if field is not None])
                     else:
                         table, one = table.long(one, name), as_long(one)
                 self._has_text |= not table.typed
-                votes.read(table, one, name, None if layout.judge is not None else judge)
+                votes.read(table, one, name, judge if is_of_one_judge else None)
         return self._wide(votes)
 
     def _wide(self, votes: LongVotes, in_order: bool = False) -> Rows:
@@ -111,22 +111,27 @@ class Reader:
     def _of_arrays(self, table: Arrays, columns: Columns) -> Rows:
         votes: Any = table.columns(columns.voters)
         if self._abstain:
-            kind = str if votes.dtype.kind in "UO" else int
-            votes = np.ma.array(votes, mask=np.isin(votes, typed_texts(list(map(str, self._abstain)), kind)))
+            if votes.dtype.kind in "UO":
+                votes = self._numbered(votes.ravel(), "votes", votes.shape[1])
+            else:
+                codes: Any = [code for code in map(plainest, self._abstain) if not isinstance(code, str)]
+                votes = np.ma.array(votes, mask=np.isin(votes, codes))
         facts = {what: table.column(which) for what, which in columns.facts.items()}
         labels = self._numbered(facts["true label"]) if "true label" in facts else None
         groups, items = (facts[what].astype(str) if what in facts else None for what in ("group", "item"))
         return Rows(votes, labels, columns.voter_names if table.named else None, groups, items)
 
-    def _numbered(self, y: Any) -> Numbered:
-        """True labels that are no column of a file."""
-        vocabulary = Vocabulary("y", None, self._abstain)
-        return Numbered.of(vocabulary, vocabulary.number(entries_of(y))[:, None])
+    def _numbered(self, entries: Any, where: str = "y", n_columns: int = 1) -> Numbered:
+        """Labels that are no column of a file, row by row."""
+        vocabulary = Vocabulary(where, None, self._abstain)
+        return Numbered.of(vocabulary, vocabulary.number(entries_of(entries)).reshape(-1, n_columns))
 
     def with_labels(self, source: Any, rows: Rows, y: Any) -> Rows:
         """The rows with their true labels."""
         refuse_other_index(source, y)
-        return rows._replace(labels=self._numbered(y))
+        labels = self._numbered(y)
+        refuse_other_length(rows.votes.shape[0], labels.shape[0], rows.votes.shape[1])
+        return rows._replace(labels=labels)
 
     def with_gold(self, rows: Rows, gold: Any) -> tuple[Rows, list[str]]:
         """The rows with true labels by item, and what there is to say about it."""
@@ -161,6 +166,13 @@ class Reader:
         return [str(label) for label in self._classes] if is_text else self._classes
 
 
+def _refuse_field(layout: Layout, source: str) -> None:
+    if layout.votes is not None:
+        raise ValueError(
+            f"{source}: votes= names a field of nested JSON. Columns are named by judge= and vote=."
+        )
+
+
 def _with_vote(layout: Layout, names: Sequence[str], source: str) -> Layout:
     """The layout of a file of one judge: if there is one more column than needed, that is the vote."""
     if layout.item is None:
@@ -168,7 +180,7 @@ def _with_vote(layout: Layout, names: Sequence[str], source: str) -> Layout:
             f"{source}: several files are joined by item: say item=. Its columns are {listed(names)}."
         )
     others = [name for name in names if name.strip() not in layout.facts.values()]
-    if layout.vote is None and len(others) == 1:
+    if layout.vote is None and layout.votes is None and len(others) == 1:
         return replace(layout, vote=others[0].strip())
     return layout
 

@@ -1,8 +1,8 @@
 """What a reader of a file format makes: a table whose cells come in blocks; and its cells as numbers.
 
 A reader is a function of a :class:`Source` that returns a :class:`Table`, or :class:`Arrays` where the votes
-are an array already. It is registered in :data:`votecert.rows.files.read.FORMATS`; everything else (which
-column is what, labels, missing votes, groups, one byte a vote) is done here, for all formats.
+are an array already. It is registered in :data:`votecert.rows.files.open.FORMATS`; everything else (which
+column is what, labels, missing votes, groups, one byte a vote) is done for all formats alike.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class NumberedRows:
 
     def _numbers(self, block: Block, positions: Sequence[int]) -> AnyArray:
         if isinstance(block.cells, np.ndarray):
-            return self._characters(block.cells, list(positions), self._vocabulary)
+            return self._characters(block.cells, list(positions))
         numbers: AnyArray = np.empty((0, 0))
         for place, position in enumerate(positions):
             self._vocabulary.where = f"column {self._columns.names[position]!r}"
@@ -271,9 +271,9 @@ class NumberedRows:
             numbers[:, place] = column
         return numbers
 
-    def _characters(self, cells: AnyArray, positions: list[int], vocabulary: Vocabulary) -> AnyArray:
+    def _characters(self, cells: AnyArray, positions: list[int]) -> AnyArray:
         """Numbers of cells that are single characters; the character 0 is an empty cell."""
-        cells = cells[:, positions]
+        cells, vocabulary = cells[:, positions], self._vocabulary
         table = np.zeros(256, dtype=np.uint16)
         for code in np.flatnonzero(np.bincount(cells.ravel(), minlength=256)).tolist():
             entry = bytes([code]) if code else b""
