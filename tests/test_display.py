@@ -235,3 +235,17 @@ else:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_curve_of_votes_that_are_missing(missing):
+    votes, y = problem()
+    sparse = votes.astype(float if missing is not None else object)
+    sparse[::7, 0] = missing
+    display = CertificateCurveDisplay.from_predictions(sparse, y, weights="uniform")
+    assert display.risks[-1] == certify(sparse, y, weights="uniform").risk
+
+
+def test_voters_without_names_are_counted_from_one():
+    names = WeightsDisplay.from_certificate(certify(*problem(), weights="uniform")).names
+    assert names == [f"voter {place}" for place in (1, 2, 3, 4, 5)]

@@ -84,3 +84,15 @@ def test_the_report_has_a_section(monitor):
     assert monitor.statement in text_of(html)
     with pytest.raises(ValueError, match="another certificate"):
         certificate(delta=0.2).to_html(monitor=monitor)
+
+
+def test_clusters_are_not_called_rows():
+    monitor = vc.Monitor(certificate(), by_cluster=True)
+    for day in range(40):
+        wrong = answers(np.arange(50) % 2 == 0)
+        monitor.update(**wrong, clusters=[f"{day} {place // 5}" for place in range(50)], when=f"day {day}")
+    assert monitor.alarm
+    page = text_of(monitor.to_html())
+    assert f"After {monitor.rows} clusters" in page
+    assert f"after {monitor.first_alarm.rows} clusters" in page
+    assert vc.MonitorDisplay.from_monitor(monitor).unit == "cluster"

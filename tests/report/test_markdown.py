@@ -3,8 +3,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from report_cases import guarantee, hostile, not_a_guarantee, vacuous
+from report_cases import guarantee, hostile, not_a_guarantee, rows, vacuous
 
+import votecert as vc
+from votecert.certificate import words
 from votecert.report import to_markdown
 from votecert.report.markdown import escaped
 
@@ -66,3 +68,15 @@ def test_user_strings_stay_text():
 )
 def test_escapes(text, kept):
     assert escaped(text) == kept
+
+
+def test_all_that_is_told_of_learning_is_in_it():
+    certificate = vc.certify(*rows(m=600, accuracies=(0.9, 0.85, 0.8, 0.75, 0.7)))
+    told = words.about_learning(certificate)
+    assert len(told) > 1
+    assert all(escaped(sentence) in to_markdown(certificate) for sentence in told)
+
+
+def test_costs_say_how_to_check_them():
+    found = vc.certify([[0, 0], [1, 1]] * 100, [0, 1] * 100, weights="uniform", costs=[[0, 1], [5, 0]])
+    assert "votecert verify certificate.json" in found.to_markdown()

@@ -13,7 +13,7 @@ from votecert.certificate.text import percent
 from votecert.display._canvas import BLACK, BLUE, GREY, RED, SKY, WHITE, Display, as_label, shade
 
 CLAIMED = {"facecolor": BLUE, "edgecolor": BLUE}
-"""How a bar looks that is a guarantee, or none."""
+"""How the bar of a guarantee looks."""
 
 
 class Bars(Display):
@@ -107,7 +107,8 @@ class BoundComparisonDisplay(Bars):
         if len(set(errors)) == 1:
             ax.axvline(errors[0], color=shade(BLACK), linewidth=1.5, linestyle=":", label=label)
         else:
-            ax.plot(errors, range(len(errors)), "k|", markersize=14, markeredgewidth=2, label=label)
+            mark = {"color": shade(BLACK), "markersize": 14, "markeredgewidth": 2}
+            ax.plot(errors, range(len(errors)), "|", **mark, label=label)
 
 
 @dataclass
@@ -148,7 +149,7 @@ class WeightsDisplay(Bars):
     @classmethod
     def from_certificate(cls, certificate: Certificate, *, ax: Any = None) -> Self:
         """Weights of the certified vote."""
-        names = certificate.voters or [f"voter {i}" for i in range(certificate.terms.n_voters)]
+        names = certificate.voters or [f"voter {i + 1}" for i in range(certificate.terms.n_voters)]
         made = cls(certificate.weights, list(names), certificate.offsets, list(certificate.classes))
         return made._drawn_on(ax)
 

@@ -108,7 +108,7 @@ class CertificateCurveDisplay(Display):
             Of :func:`votecert.certify`. Without ``classes`` the labels of all rows are taken.
         """
         votes, y = np.asarray(votes), np.asarray(y)
-        options.setdefault("classes", np.unique(np.concatenate([votes.ravel(), y])))
+        options.setdefault("classes", Ballots.from_votes(votes, y).classes)  # missing votes are none
         order = np.random.default_rng(random_state).permutation(len(y))
         parts = [order[: max(1, round(share * len(y)))] for share in sorted(shares)]
         return cls._build([certify(votes[part], y[part], **options) for part in parts], factors, ax)

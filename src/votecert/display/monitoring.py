@@ -29,6 +29,8 @@ class MonitorDisplay(Display):
         Rows after which the alarm was raised.
     what : str
         What it is that is limited, in words.
+    unit : str
+        What is counted: "row" or "cluster".
 
     Attributes
     ----------
@@ -52,6 +54,7 @@ class MonitorDisplay(Display):
     limit: float
     alarm: int | None
     what: str = "the error"
+    unit: str = "row"
 
     @classmethod
     def from_monitor(cls, monitor: Monitor, *, stream: str | None = None, ax: Any = None) -> Self:
@@ -77,6 +80,7 @@ class MonitorDisplay(Display):
             limit=watched.limit,
             alarm=None if watched.alarm is None else watched.alarm.rows,
             what=watched.what,
+            unit=monitor.unit,
         )._drawn_on(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -86,8 +90,8 @@ class MonitorDisplay(Display):
         ax.plot(self.rows, self.errors, "o-", color=blue(), markersize=4, label="so far")
         ax.axhline(self.limit, color=shade(BLACK), linestyle="--", label=f"certified: {percent(self.limit)}")
         if self.alarm is not None:
-            ax.axvline(self.alarm, color=RED, linewidth=2, label=f"alarm after {self.alarm:,} rows")
+            ax.axvline(self.alarm, color=RED, linewidth=2, label=f"alarm after {self.alarm:,} {self.unit}s")
         settled = self.upper[len(self.upper) // 2 :]
         ax.set_ylim(0, min(1.02, 1.15 * max([self.limit, *settled.tolist(), *self.errors.tolist()])))
-        what = "labelled rows since the certificate"
+        what = f"labelled {self.unit}s since the certificate"
         return self._named(what, as_label(self.what), percent="y", legend="upper right")

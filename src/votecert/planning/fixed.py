@@ -70,7 +70,7 @@ def rows_needed(
     Notes
     -----
     The certificate of k errors among m rows is at most R if and only if
-    :math:`P(Bin(m,R)\le k)\le\delta\pi`, where :math:`\pi` is the prior probability of the plain vote (1 if
+    :math:`P(Bin(m,R)\le k)\le\delta\pi`, where :math:`\pi` is the part of delta that the plain vote has (1 if
     the vote is fixed). For each k that takes :math:`m_k` rows; the answer is an :math:`m_k` with
     :math:`P(Bin(m_k,e)\le k)` at least the assurance. This chance rises with k, but in saw teeth, so that
     the bisection may miss a slightly smaller number that happens to do.

@@ -58,7 +58,7 @@ def square_path(share: float, whole: int) -> str:
 
 
 def nice_ceiling(value: float) -> float:
-    """The next number above that is 1, 2, 2.5 or 5 times a power of ten, or half way between two such.
+    """The next number above that is 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten.
 
     Examples
     --------

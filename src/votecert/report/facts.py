@@ -68,7 +68,8 @@ def _classes(certificate: Certificate) -> Fact:
 
 def learning_facts(certificate: Certificate) -> list[Fact]:
     """How a learned vote was found."""
-    facts = [Fact("Learning", text) for text in words.about_learning(certificate)]
+    told = " ".join(words.about_learning(certificate))
+    facts = [Fact("Learning", told)] if told else []
     if kinds := words.kinds_compared(certificate):
         text = "Kinds of votes that were fitted: cross-validated error, and share in the fitted vote."
         listed = (f"{name}: {share(error)}, {share(part)}" for name, error, part in kinds)

@@ -56,6 +56,7 @@ def _losses(found: LossCertificate) -> list[str]:
         table_of([*found.headline, *_chance_and_ledger(found, {})]),
         "### What must be true",
         listed(found.assumptions),
+        *_how_to_check("the certificate", "certificate"),
     ]
 
 

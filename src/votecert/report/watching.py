@@ -63,8 +63,8 @@ def picture(monitor: Monitor) -> Picture | None:
     alarm = None if worst.alarm is None else 0.02 + 0.96 * worst.alarm.rows / monitor.rows
     last = points[-1]
     told = (
-        f"After {amount(last.rows, 'row')} {share(last.mean)} were wrong, between {share(last.low)} and "
-        f"{percent(last.high)} at all times; certified {percent(worst.limit)}. More in the table below."
+        f"After {amount(last.rows, monitor.unit)} {share(last.mean)} were wrong, between {share(last.low)} "
+        f"and {percent(last.high)} at all times; certified {percent(worst.limit)}. More in the table below."
     )
     return Picture(points, worst.limit, top, alarm, told)
 
