@@ -196,6 +196,22 @@ class TestFetch:
             loading.fetch("tiny", tmp_path)
         assert not (tmp_path / "tiny.npz").exists()
 
+    @pytest.mark.parametrize("name", ["haberman", "mushrooms", "mnist"])
+    @pytest.mark.parametrize("content", [b"", b"<html>Not found</html>"])
+    def test_files_with_something_else_are_named(self, tmp_path, name, content):
+        folder = tmp_path / "downloads" / name
+        folder.mkdir(parents=True)
+        for url in CATALOGUE[name].urls:
+            packed = gzip.compress(content) if url.endswith(".gz") else content
+            (folder / url.rpartition("/")[2]).write_bytes(packed)
+        with pytest.raises(ValueError, match=f"not those of {name}.*delete them"):
+            loading.fetch(name, tmp_path)
+
+    def test_the_number_of_classes_is_told_where_their_rows_are_not_known(self):
+        entry = tiny_entry(class_counts=(), fingerprint=None)
+        with pytest.raises(ValueError, match="3 classes, not 2"):
+            entry.check(np.zeros((3, 3)), np.array([0, 1, 1]))
+
 
 class TestLoad:
     def test_missing_file_says_what_to_do(self, tmp_path, monkeypatch):

@@ -71,7 +71,9 @@ class Entry:
         if X.shape != self.shape or y.shape != self.shape[:1]:
             raise ValueError(f"{self.name} should have the shape {self.shape}, not {X.shape}.")
         counts = tuple(np.bincount(y).tolist())
-        if len(counts) != self.n_classes or (self.class_counts and counts != self.class_counts):
+        if len(counts) != self.n_classes:
+            raise ValueError(f"{self.name} should have {self.n_classes} classes, not {len(counts)}.")
+        if self.class_counts and counts != self.class_counts:
             raise ValueError(f"{self.name} should have {self.class_counts} rows a class, not {counts}.")
         if self.fingerprint is not None and fingerprint(X, y) != self.fingerprint:
             raise ValueError(

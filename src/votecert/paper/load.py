@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -78,7 +79,13 @@ def fetch(name: str, folder: Path | None = None, news: News | None = None) -> Pa
         raw = target.parent / "downloads" / name / url.rpartition("/")[2]
         download(url, raw, progress=_telling(news, raw.name))
         contents.append(unpacked(raw.name, raw.read_bytes()))
-    X, labels = entry.parse(contents)
+    try:
+        X, labels = entry.parse(contents)
+    except (ValueError, IndexError, struct.error) as error:  # each parser fails in its own way
+        raise ValueError(
+            f"The files in {target.parent / 'downloads' / name} are not those of {name} ({error}): delete "
+            "them and get them again."
+        ) from None
     y = class_codes(labels)
     entry.check(X, y)
     packed = io.BytesIO()

@@ -230,5 +230,8 @@ def _data_sets() -> str:
         lines.append(
             f"| {entry.name} | {rows} | {features} | {entry.n_classes} | {entry.source} | {entry.licence} |"
         )
-    lines.append("\nEvery file is checked: shape, class counts, and a checksum of its numbers.")
+    lines.append(
+        "\nEvery file is checked: shape, class counts, and a checksum of its numbers; of protein the shape "
+        "and the number of classes."
+    )
     return "\n".join(lines) + "\n"
