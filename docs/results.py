@@ -1,10 +1,10 @@
 """Run the benchmarks and write what they print into the documentation, with a figure of the certificates.
 
-    python docs/results.py [NAME ...] [--votes FOLDER]
+    python docs/results.py [NAME ...] [--votes FOLDER --juries FOLDER]
 
 Each block of ``docs/results.md`` and ``docs/scale.md`` between ``<!-- NAME -->`` and ``<!-- end -->`` is the
-output of one command, which the block shows. Without names all are run, except the one that needs the folder
-of votes when none is given.
+output of one command, which the block shows. Without names all are run; those that need folders of votes only
+when both are given.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,7 +28,7 @@ COMMANDS = {
     "times": ["benchmarks/tightness.py", "--times"],
     "alternatives": ["benchmarks/alternatives.py"],
     "triage": ["benchmarks/triage.py"],
-    "triage_files": ["benchmarks/triage.py", "--votes", "FOLDER"],
+    "triage_files": ["benchmarks/triage.py", "--votes", "FOLDER", "--juries", "FOLDER"],
     "monitoring": ["benchmarks/monitoring.py", "alarms"],
     "stopping": ["benchmarks/monitoring.py", "plans"],
     "end_to_end": ["benchmarks/end_to_end.py", "10"],
@@ -40,12 +41,14 @@ COMMANDS = {
 }
 
 ON_FILES = ("reference", "triage_files")
-"""Blocks that need a folder of votes."""
+"""Blocks that need folders of votes: of ensembles as .npz, of juries as .csv files."""
 
 
-def output(command: list[str], folder: Path | None) -> str:
+def output(command: list[str], folders: dict[str, Path | None]) -> str:
     """What the command prints, with one thread."""
-    arguments = [str(folder) if part == "FOLDER" else part for part in command]
+    arguments = [
+        str(folders[option]) if part == "FOLDER" else part for option, part in pairwise(["", *command])
+    ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True
@@ -97,14 +100,16 @@ def draw(page: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run the benchmarks and write their results into the pages.")
     parser.add_argument("names", nargs="*", help="which blocks; all by default")
-    parser.add_argument("--votes", type=Path, help="folder of .npz files of votes, for the block 'reference'")
+    parser.add_argument("--votes", type=Path, help="folder of .npz files with the votes of ensembles")
+    parser.add_argument("--juries", type=Path, help="folder of .csv files with the votes of juries")
     options = parser.parse_args()
     if unknown := set(options.names) - set(COMMANDS):
         parser.error(f"no such block: {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
-    for name in options.names or [name for name in COMMANDS if name not in ON_FILES or options.votes]:
-        if name in ON_FILES and not (options.votes and any(options.votes.glob("*.npz"))):
-            parser.error(f"the block {name!r} needs --votes FOLDER, a folder with npz files")
-        page = paste(name, output(COMMANDS[name], options.votes))
+    folders = {"--votes": options.votes, "--juries": options.juries}
+    for name in options.names or [name for name in COMMANDS if name not in ON_FILES or all(folders.values())]:
+        if name in ON_FILES and not all(folders.values()):
+            parser.error(f"the block {name!r} needs --votes FOLDER and --juries FOLDER")
+        page = paste(name, output(COMMANDS[name], folders))
         if name == "generated":
             draw(page)
 
