@@ -36,7 +36,7 @@ def occam(case: Case):
     if choice["list"] != "none":
         where = "unlabelled" if choice["list"] == "other" and choice.get("unlabelled") else choice["list"]
         usual = {"split": 0.55, "other": 0.95, "unlabelled": 0.75}[where]
-        fitted = Fraction(usual if bound.list_mass is None else bound.list_mass)
+        fitted = Fraction(bound.list_mass if isinstance(bound.list_mass, float) else usual)
         share = fitted if choice["statement"] == "list" else 1 - fitted
     if choice["statement"] == "list":
         from votecert.bounds.occam import MEMBERS

@@ -13,7 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from votecert.bounds.base import Terms
-from votecert.bounds.occam import MEMBERS, NO_LIST, Occam, counted_votes, roundings, whole_choice
+from votecert.bounds.occam import (
+    MEMBERS,
+    NO_LIST,
+    FittedMass,
+    Occam,
+    counted_votes,
+    roundings,
+    whole_choice,
+)
 from votecert.bounds.occam_prior import OccamPrior
 from votecert.learning.whole_votes import WholeVotes
 from votecert.numerics import exact
@@ -104,13 +112,22 @@ def test_everybody_is_nearly_the_test_set_bound():
 
 
 def test_options_are_plain_values_and_make_the_bound_again():
-    bound = Occam(prior=OccamPrior(everybody=0.5, single=0.2), list_mass=0.1)
-    assert Occam(**json.loads(json.dumps(bound.options()))) == bound
+    for mass in (0.1, FittedMass(split=0.4), FittedMass()):
+        bound = Occam(prior=OccamPrior(everybody=0.5, single=0.2), list_mass=mass)
+        assert Occam(**json.loads(json.dumps(bound.options()))) == bound
+    assert set(Occam().options()["list_mass"]) == {"split", "other", "unlabelled"}  # files say what was spent
 
 
-def test_refuses_a_list_mass_of_one():
+@pytest.mark.parametrize("mass", [1.0, -0.1, math.nan, FittedMass(other=1.0), {"split": -0.1}])
+def test_refuses_a_list_mass_of_one(mass):
     with pytest.raises(ValueError, match="list_mass"):
-        Occam(list_mass=1.0)
+        Occam(list_mass=mass)
+
+
+@pytest.mark.parametrize("mass", [None, "0.5", True, FittedMass(split="0.5"), {"apart": 0.5}])
+def test_refuses_a_list_mass_that_is_no_number(mass):
+    with pytest.raises(TypeError, match=r"list_mass|apart"):
+        Occam(list_mass=mass)
 
 
 def test_a_vote_outside_the_prior_says_nothing():

@@ -8,7 +8,7 @@ import pytest
 from problems import guessed
 
 import votecert as vc
-from votecert.bounds.occam import MEMBERS, SPLIT_MASS, Occam, counted_votes
+from votecert.bounds.occam import MEMBERS, FittedMass, Occam, counted_votes
 from votecert.learning import whole_votes
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
@@ -284,7 +284,7 @@ def never_worse(votes, y, delta=0.05, **options):
     """The learned certificate, and that of the plain vote among whole-number votes, with the same options."""
     learned = vc.certify(votes, y, delta=delta, **options)
     learned = [*learned] if "groups" in options else [learned]
-    left = delta * (1 - SPLIT_MASS)
+    left = delta * (1 - FittedMass().split)
     plain = vc.certify(votes, y, weights="uniform", bound="occam", delta=left, **options)
     plain = [*plain] if "groups" in options else [plain]
     return max(one.risk for one in learned), max(one.risk for one in plain)
@@ -324,3 +324,16 @@ def test_the_search_knows_the_fallback():
     assert found.risk <= plain.risk
     counted = ballots.errors(choice["votes"], choice["offsets"], 1)
     assert found.terms.statistics["errors"] == counted
+
+
+def test_a_search_cut_short_has_the_vote_that_was_fitted_on_other_rows():
+    """It has 95 % of delta: what is left of that for other votes is worth little."""
+
+    def interrupt(news):
+        if news.get("stage") != "fitted vote":
+            raise KeyboardInterrupt
+
+    votes, y = guessed(400, [0.9, 0.6, 0.6, 0.6, 0.6])
+    found = vc.learn(votes[200:], y[200:], prior_votes=votes[:200], prior_y=y[:200], callback=interrupt)
+    assert found.evaluation.details["interrupted"] == 1
+    assert found.evaluation.terms.choice["statement"] == "list"

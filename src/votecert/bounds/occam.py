@@ -37,13 +37,6 @@ MEMBERS = {
 }
 """The fitted vote, which has all of its mass; and the list of version 0.1, whose members shared it."""
 
-SPLIT_MASS, OTHER_MASS, UNLABELLED_MASS = 0.55, 0.95, 0.75
-"""Parts of delta for a vote fitted on a part of the rows, on other rows, and on other rows without labels.
-
-What is fitted on other rows is certified on all rows, and had the plain vote among its kinds: it is hardly
-ever worse, unless nobody knew the labels.
-"""
-
 TOTALS = (*range(1, 17), 20, 25, 32, 40, 50, 64, 80, 100)
 """Given weights are rounded to so many votes in all, whichever is best."""
 
@@ -57,6 +50,26 @@ _EXACT_UP_TO = 1000  # weights that are multiples of 1/N for an N up to here are
 
 
 @dataclass(frozen=True)
+class FittedMass:
+    """Part of delta for the fitted vote, by the rows that it is fitted on.
+
+    What is fitted on other rows is certified on all rows, and had the plain vote among its kinds: it is
+    hardly ever worse, unless nobody knew the labels.
+
+    Parameters
+    ----------
+    split : float
+        For a part of the certifying rows.
+    other, unlabelled : float
+        For other rows, with labels or without.
+    """
+
+    split: float = 0.55
+    other: float = 0.95
+    unlabelled: float = 0.75
+
+
+@dataclass(frozen=True)
 class Occam(Bound):
     """Whole-number votes with exact binomial tails.
 
@@ -65,9 +78,9 @@ class Occam(Bound):
     prior : OccamPrior
         Prior over all whole-number votes. It treats all voters alike: a prior over the voters, which other
         bounds take, is not used.
-    list_mass : float, optional
-        Part of delta for the fitted vote, when there is one. By default it depends on where the vote was
-        fitted: 0.55 on a part of these rows, 0.95 on other rows with labels, 0.75 on other rows without.
+    list_mass : FittedMass or float
+        Part of delta for the fitted vote, when there is one; a number is for all rows that it may be fitted
+        on.
 
     Notes
     -----
@@ -82,8 +95,8 @@ class Occam(Bound):
     classes is allowed, and zero weights cost nothing.
 
     *The fitted vote.* A vote fitted on *other* rows is a single hypothesis, however many numbers it has and
-    however it was chosen there. Where one is declared, the fitted h has a part q (``list_mass``) of delta
-    and the whole-number votes share ``(1 - q) delta``: ``L(h) <= CP(k, rows, q delta)`` for its k errors.
+    however it was chosen there. Where one is declared, the fitted vote h has a part q (``list_mass``) of
+    delta, ``L(h) <= CP(k, rows, q delta)`` for its k errors, and the whole-number votes share the rest.
     It is fitted either on rows given for that purpose, and then certified on all m rows, or on a part A of
     the certifying rows, and certified on the rest B: row i belongs to A when the i-th number of a stream of
     random numbers is below ``split``, see :mod:`votecert.rows.split`, which does not look at the data.
@@ -113,7 +126,7 @@ class Occam(Bound):
     """
 
     prior: OccamPrior = field(default_factory=OccamPrior)
-    list_mass: float | None = None
+    list_mass: FittedMass | float = FittedMass()
 
     id: ClassVar[str] = "occam"
     title: ClassVar[str] = "Whole-number votes (Occam's razor)"
@@ -144,10 +157,12 @@ class Occam(Bound):
     def __post_init__(self) -> None:
         if isinstance(self.prior, Mapping):  # the options as plain values
             object.__setattr__(self, "prior", OccamPrior(**self.prior))
-        mass = 0.0 if self.list_mass is None else self.list_mass
-        if not isinstance(self.prior, OccamPrior) or not is_number(mass):
-            raise TypeError("prior must be an OccamPrior and list_mass a number.")
-        if not 0 <= mass < 1:
+        if isinstance(self.list_mass, Mapping):
+            object.__setattr__(self, "list_mass", FittedMass(**self.list_mass))
+        masses = vars(self.list_mass).values() if isinstance(self.list_mass, FittedMass) else [self.list_mass]
+        if not isinstance(self.prior, OccamPrior) or not all(map(is_number, masses)):
+            raise TypeError("prior must be an OccamPrior and list_mass a number, or a FittedMass of numbers.")
+        if not all(0 <= mass < 1 for mass in masses):
             raise ValueError(f"list_mass must be at least 0 and below 1, not {self.list_mass!r}.")
 
     def share(self, choice: Choice) -> Fraction:
@@ -158,13 +173,13 @@ class Occam(Bound):
 
     def fitted_mass(self, declared: Mapping[str, Any]) -> Fraction:
         """Part of delta for the fitted vote."""
-        if declared["list"] == "none":
+        where, mass = declared["list"], self.list_mass
+        if where == "none":
             return Fraction(0)
-        if self.list_mass is not None:
-            return Fraction(self.list_mass)
-        if declared["list"] == "split":
-            return Fraction(SPLIT_MASS)
-        return Fraction(UNLABELLED_MASS if declared.get("unlabelled") else OTHER_MASS)
+        if isinstance(mass, FittedMass):
+            is_unlabelled = where == "other" and declared.get("unlabelled")
+            return Fraction(getattr(mass, "unlabelled" if is_unlabelled else where))
+        return Fraction(mass)
 
     def whole_mass(self, declared: Mapping[str, Any]) -> Fraction:
         """Part of delta that all whole-number votes share."""

@@ -151,8 +151,12 @@ class WholeVotes(Learner):
         budget = Budget(self.time_budget, self.callback)
         search = _Search(rows, delta, cast(Occam, bound), self._declared(rows), fallback, budget)
         with budget.cut_short(), one_thread():
-            search.search_whole_votes()
-            search.fit_vote(other_rows, unlabelled)
+            if self._has_other_labels:  # that vote has nearly all of delta: it comes before time runs out
+                search.fit_vote(other_rows, unlabelled)
+                search.search_whole_votes()
+            else:
+                search.search_whole_votes()
+                search.fit_vote(other_rows, unlabelled)
         return budget.marked(search.result())
 
     def _declared(self, rows: Rows) -> dict[str, Any]:
@@ -237,11 +241,14 @@ class _Search:
     fitted: FittedVote | None = None
     sampled: bool = False
 
+    def __post_init__(self) -> None:
+        d, c = self.rows.n_voters, self.rows.n_classes
+        everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
+        self.found.append(FoundVote(everybody, self.rows.n_rows, 1.0))
+
     def search_whole_votes(self) -> None:
         """Find the votes whose certificates on the rows, or a large sample of them, are smallest."""
         d, c, m = self.rows.n_voters, self.rows.n_classes, self.rows.n_rows
-        everybody = np.concatenate([np.ones(d, dtype=np.int64), np.zeros(c, dtype=np.int64)])
-        self.found.append(FoundVote(everybody, m, 1.0))
         began = self.budget.seconds
         voters = error_counter(self.rows, MOST_ENTRIES, self.fallback)
         self.sampled = voters.n_rows < m
