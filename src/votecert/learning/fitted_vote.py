@@ -44,6 +44,7 @@ CROSS_VALIDATED, SHARE = "cross-validated error, ", "share, "
 PLAIN_ERRORS = "errors of the plain vote"
 """The detail that tells how many of all rows everybody's vote, once each, gets wrong."""
 
+_TEMPERATURE = 2.0  # losses of all kinds are of the same rows: one that looks better is so by luck, in part
 _SCALES = np.geomspace(0.02, 2.0, 10)  # totals become log-odds at the best of these
 
 
@@ -147,7 +148,7 @@ def fit_vote(
         scales.append(scale)
         evidence.append(-loss - candidate.doubt)
         budget.tell(stage="fitted vote")
-    share = softmax(evidence)
+    share = softmax(np.array(evidence) / _TEMPERATURE)
     table = sum(s * one.table for s, one in zip(share * scales, found, strict=True))
     offsets = sum(s * one.offsets for s, one in zip(share * scales, found, strict=True))
     shares = {one.name: float(s) for s, one in zip(share, found, strict=True)}
