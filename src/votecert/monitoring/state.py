@@ -64,7 +64,7 @@ def to_json(monitor: Monitor) -> str:
         ],
         "memory": monitor._memory.to_dict(),
         "history": [
-            [look.rows, look.when, [list(seen) for seen in look.streams]] for look in monitor.history
+            [rows, when, [list(seen) for seen in streams]] for rows, when, streams in monitor.history
         ],
         "kind": monitor._watched.kind,
         "certificates": [json.loads(one.to_json()) for one in monitor.certificates],
@@ -100,9 +100,8 @@ def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M
             "alpha of its own."
         )
     monitor.rows, monitor.updates = _whole(content["rows"]), _whole(content["updates"])
-    monitor.streams = tuple(
-        _stream(empty, one) for empty, one in zip(monitor.streams, content["streams"], strict=True)
-    )
+    streams = zip(monitor.streams, content["streams"], strict=True)
+    monitor.streams = tuple(_stream(empty, one) for empty, one in streams)
     monitor.history = [_look(len(monitor.streams), *one) for one in content["history"]]
     _whole(content["memory"]["forgotten"])
     monitor._memory = Memory.from_dict(content["memory"])

@@ -37,12 +37,12 @@ class KnownWeights(NamedTuple):
 Weights = npt.ArrayLike | Mapping[str, float] | Literal["learn", "uniform"] | KnownWeights
 
 
-def check_delta(delta: float) -> None:
+def check_delta(delta: float, name: str = "delta", usual: float = 0.05) -> None:
     """Refuse a confidence parameter that is not strictly between 0 and 1."""
     if not isinstance(delta, int | float | np.number) or isinstance(delta, bool):
-        raise TypeError(f"delta must be a number, not {type(delta).__name__}.")
+        raise TypeError(f"{name} must be a number, not {type(delta).__name__}.")
     if not 0 < delta < 1:
-        raise ValueError(f"delta must be between 0 and 1, both excluded, not {delta!r}; 0.05 is usual.")
+        raise ValueError(f"{name} must be between 0 and 1, both excluded, not {delta!r}; {usual} is usual.")
 
 
 def read_rows(
