@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # names of data sets are told in the help, which need not wait for NumPy
     import numpy as np
     import numpy.typing as npt
 
-LINES = (
-    *((0, 1, 2), (3, 4, 5), (6, 7, 8)),
-    *((0, 3, 6), (1, 4, 7), (2, 5, 8)),
-    *((0, 4, 8), (2, 4, 6)),
-)
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """Cells of the board, row by row, that win when one player has all three."""
 
 Board = tuple[int, ...]
@@ -76,9 +73,7 @@ def tictactoe() -> DataSet:
 
     boards = np.array(sorted(ends), dtype=np.float64)
     labels = np.array(["positive" if _has_won(board, 1) else "negative" for board in sorted(ends)])
-    cells = tuple(
-        f"{row} {column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")
-    )
+    cells = tuple(map(" ".join, product(("top", "middle", "bottom"), ("left", "middle", "right"))))
     return DataSet("tictactoe", boards, labels, cells, "958 ends of tic-tac-toe games, made from the rules")
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,9 +22,6 @@ from votecert.monitoring.monitor import MOST_LOOKS, Monitor
 from votecert.monitoring.streams import Alarm, Look, Seen, Stream
 from votecert.monitoring.watched import Subject
 from votecert.numerics.sequential import UNITS, bets, log_factors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCHEMA = 1
 """Version of the layout."""

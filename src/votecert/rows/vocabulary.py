@@ -168,20 +168,14 @@ class Numbered:
     vocabulary : Vocabulary
         Gave the numbers; 0 is missing.
     n_columns : int
+    numbers : (rows, columns) array, optional
+        Those that are there already; if these are bytes or two, they are not copied.
     """
 
-    def __init__(self, vocabulary: Vocabulary, n_columns: int) -> None:
-        self._vocabulary = vocabulary
-        self._numbers: Codes = np.empty((0, n_columns), dtype=np.uint8)
-        self.shape = (0, n_columns)
-        self.values = vocabulary.labels
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary, numbers: AnyArray) -> Numbered:
-        """Columns whose numbers are there already; if these are bytes or two, they are not copied."""
-        made = cls(vocabulary, numbers.shape[1])
-        made._numbers, made.shape = numbers, (numbers.shape[0], numbers.shape[1])
-        return made
+    def __init__(self, vocabulary: Vocabulary, n_columns: int = 1, numbers: AnyArray | None = None) -> None:
+        self._vocabulary, self.values = vocabulary, vocabulary.labels
+        self._numbers: AnyArray = np.empty((0, n_columns), dtype=np.uint8) if numbers is None else numbers
+        self.shape = (self._numbers.shape[0], self._numbers.shape[1])
 
     def append(self, numbers: AnyArray, share_read: float | None = None) -> None:
         """Add rows; say how much of all has been read, if that is known."""

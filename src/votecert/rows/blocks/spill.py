@@ -24,7 +24,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration, Layout, PatternCounts, join_counts
 from votecert.rows.blocks.spill_folder import SpillFolder
 from votecert.rows.patterns import content_sample, sort_keys
-from votecert.rows.split import STREAM, Drawn
+from votecert.rows.split import STREAM, Drawn, SpawnKey
 
 COPIES = 8
 """Arrays of the size of an answer that may be needed at a time to find it."""
@@ -254,9 +254,7 @@ class SpilledBallots(Ballots):
         """The patterns in order, as many at a time as the budget allows."""
         return map(self.source.read, self.source.starts())
 
-    def part(
-        self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
-    ) -> Ballots | None:
+    def part(self, split: float, seed: int, *, fitting: bool, stream: SpawnKey = STREAM) -> Ballots | None:
         """The fitting or certifying rows, as they were counted; None if either has none."""
         if self.drawn is None:
             return None

@@ -45,7 +45,6 @@ class Records:
     names: Sequence[str]
     batches: Callable[[], Iterator[tuple[Sequence[Record], float | None]]]
     typed = True
-    named = True
 
     def long(self, layout: Layout, source: str) -> Table:
         """A table with one line a vote."""
@@ -84,9 +83,8 @@ class Records:
 
         def blocks(used: Sequence[int]) -> Iterator[Block]:
             for records, share in self.batches():
-                yield Block(
-                    {place: [look_up(one, fields[place]) for one in records] for place in used}, share
-                )
+                cells = {place: [look_up(one, fields[place]) for one in records] for place in used}
+                yield Block(cells, share)
 
         return Table(fields, blocks)
 
@@ -220,9 +218,8 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(name: str) -> None:
     """NaN is how table programs write what is missing."""
-    if name == "NaN":
-        return
-    raise ValueError(f"{name} is no number of JSON.")
+    if name != "NaN":
+        raise ValueError(f"{name} is no number of JSON.")
 
 
 def as_long(layout: Layout) -> Layout:

@@ -74,13 +74,8 @@ class LongVotes:
                 fact.add(items, numbers[what])
         cast = numbers["vote"] > 0
         small = np.uint16 if len(self._judges.labels) < 1 << 16 else np.uint32
-        self._parts.append(
-            (
-                items[cast].astype(np.uint32),
-                judges[cast].astype(small),
-                numbers["vote"][cast].astype(np.uint16),
-            )
-        )
+        votes = numbers["vote"][cast].astype(np.uint16)
+        self._parts.append((items[cast].astype(np.uint32), judges[cast].astype(small), votes))
         self.n_lines += len(items)
 
     def wide(self, voters: tuple[str, ...] | None = None, in_order: bool = False) -> Rows:
@@ -118,8 +113,8 @@ class LongVotes:
             item = self._items.labels[int(groups.argmin())]
             raise ValueError(f"the item {item!r} has no group. Fill it in, or leave out the item.")
         return Rows(
-            Numbered.of(self._vocabulary, numbers),
-            None if labels is None else Numbered.of(self._vocabulary, labels[:, None]),
+            Numbered(self._vocabulary, numbers=numbers),
+            None if labels is None else Numbered(self._vocabulary, numbers=labels[:, None]),
             voters,
             None if groups is None else self._groups.texts(groups),
             self._items.texts(np.arange(1, n_items + 1)),

@@ -110,7 +110,6 @@ class Table:
     names: Sequence[str]
     blocks: Callable[[Sequence[int]], Iterator[Block]]
     typed: bool = True
-    named = True
 
 
 @dataclass(frozen=True)
@@ -236,14 +235,12 @@ class NumberedRows:
     def in_parts(self) -> Iterator[tuple[Numbered, Numbered]]:
         """Votes and true labels, block by block."""
         for votes, facts, _ in self.blocks(all_labelled=True):
-            yield (
-                Numbered.of(self._vocabulary, votes),
-                Numbered.of(self._vocabulary, facts["true label"][:, None]),
-            )
+            labels = facts["true label"][:, None]
+            yield Numbered(self._vocabulary, numbers=votes), Numbered(self._vocabulary, numbers=labels)
 
     def collected(self) -> Rows:
         """All rows; those without a true label, too."""
-        votes, labels = Numbered(self._vocabulary, len(self._columns.voters)), Numbered(self._vocabulary, 1)
+        votes, labels = Numbered(self._vocabulary, len(self._columns.voters)), Numbered(self._vocabulary)
         found: dict[str, list[IntArray]] = {}
         for some, facts, share_read in self.blocks(all_labelled=False):
             votes.append(some, share_read)
@@ -255,9 +252,8 @@ class NumberedRows:
             raise NoRowsError("there are no rows: at least one is needed.")
         joined = {what: np.concatenate(parts) for what, parts in found.items()}
         names = {what: self._names[what].texts(joined[what]) for what in self._names if what in joined}
-        voters = self._columns.voter_names if self._table.named else None
         known = labels if len(labels.numbers) else None
-        return Rows(votes, known, voters, names.get("group"), names.get("item"))
+        return Rows(votes, known, self._columns.voter_names, names.get("group"), names.get("item"))
 
     def _numbers(self, block: Block, positions: Sequence[int]) -> AnyArray:
         if isinstance(block.cells, np.ndarray):
