@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -94,25 +95,21 @@ def _has_won(board: Board, player: int) -> bool:
     return any(all(board[cell] == player for cell in line) for line in LINES)
 
 
-def _bundled(name: str, loader: str, about: str) -> Callable[[], DataSet]:
+def _bundled(name: str, about: str) -> DataSet:
     """A data set that comes with scikit-learn."""
+    import numpy as np
+    from sklearn import datasets
 
-    def make() -> DataSet:
-        import numpy as np
-        from sklearn import datasets
-
-        found: Any = getattr(datasets, loader)()
-        labels = np.array([str(label) for label in found.target_names])[found.target]
-        features = tuple(str(feature) for feature in found.feature_names)
-        return DataSet(name, np.asarray(found.data, dtype=np.float64), labels, features, about)
-
-    return make
+    found: Any = getattr(datasets, f"load_{name.replace('-', '_')}")()
+    labels = np.array([str(label) for label in found.target_names])[found.target]
+    features = tuple(str(feature) for feature in found.feature_names)
+    return DataSet(name, np.asarray(found.data, dtype=np.float64), labels, features, about)
 
 
 DATA_SETS: dict[str, Callable[[], DataSet]] = {
-    "breast-cancer": _bundled("breast-cancer", "load_breast_cancer", "569 tumours, benign or malignant"),
-    "digits": _bundled("digits", "load_digits", "1797 images of handwritten digits"),
-    "wine": _bundled("wine", "load_wine", "178 wines of three growers"),
+    "breast-cancer": partial(_bundled, "breast-cancer", "569 tumours, benign or malignant"),
+    "digits": partial(_bundled, "digits", "1797 images of handwritten digits"),
+    "wine": partial(_bundled, "wine", "178 wines of three growers"),
     "tictactoe": tictactoe,
 }
 """The data sets, by name."""

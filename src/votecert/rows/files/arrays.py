@@ -75,7 +75,7 @@ def read_npz(source: Source) -> Arrays:
     found = next((votes for votes in [*complete, *dict(LAYOUTS)] if votes in arrays), None)
     if found is None:
         raise ValueError(f"{source.name} must hold the array 'votes'; it holds {_listed(arrays)}.")
-    return replace(_named(arrays[found], arrays.get("voters"), source.name), others=arrays)
+    return _named(arrays[found], arrays.get("voters"), source.name)._replace(others=arrays)
 
 
 def _path_of(source: Source) -> Path:

@@ -14,6 +14,7 @@ from votecert._types import AnyArray, IntArray
 from votecert.rows.files.arrays import LARGEST_UNPACKED, memory_limit
 from votecert.rows.files.columns import Layout, find_column, listed
 from votecert.rows.files.json_lines import Records
+from votecert.rows.files.open import Opened
 from votecert.rows.files.table import Arrays, Rows, Table, names_of, numbered, numbers_of
 from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary
 
@@ -185,9 +186,7 @@ def _refuse_twice(places: dict[str, int], names: Sequence[str]) -> None:
             raise ValueError(f"the column {names[place]!r} is named as {role} and as {roles[place]}.")
 
 
-def read_gold(
-    table: Table | Arrays | Records, layout: Layout, vocabulary: Vocabulary, source: str
-) -> dict[str, int]:
+def read_gold(table: Opened, layout: Layout, vocabulary: Vocabulary, source: str) -> dict[str, int]:
     """The number of each item's true label in the vocabulary.
 
     The column of the items is called as among the votes, or is the first; that of the labels is named by the

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -26,8 +25,7 @@ class NoRowsError(ValueError):
     """There are no rows, or none with a true label: there may be some tomorrow."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A file to read.
 
     Attributes
@@ -93,8 +91,7 @@ class Block(NamedTuple):
         return Factor(values, self.cells[:, position].astype(np.intp))
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A file that has been opened.
 
     Attributes
@@ -112,8 +109,7 @@ class Table:
     typed: bool = True
 
 
-@dataclass(frozen=True)
-class Arrays:
+class Arrays(NamedTuple):
     """A file of arrays: rows x columns, and where labels and groups are not among the columns, these.
 
     Attributes
