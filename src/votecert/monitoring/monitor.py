@@ -177,12 +177,14 @@ class Monitor:
         rows, time = self.rows + n_new, _time(when)
         losses = self._watched.losses(answers, labels, group)
         streams = tuple(
-            one.fed(self._by_unit(*losses[one.name], unit, kept), rows, time) for one in self.streams
+            stream.fed(self._by_unit(*losses[stream.name], unit, kept), rows, time) for stream in self.streams
         )
         # nothing can fail from here on
         self.streams, self.rows, self.updates = streams, rows, self.updates + 1
         self._memory.add(() if items is None else compress(items, kept.tolist()), batch)
-        self._look(time)
+        if len(self.history) >= MOST_LOOKS:
+            self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
+        self.history.append(Look(rows, time, tuple(one.seen for one in streams)))
         return self
 
     def _units(self, clusters: Any, items: Items, n_rows: int) -> tuple[Indices, Items]:
@@ -209,11 +211,6 @@ class Monitor:
         places, sizes = np.unique(unit[chosen], return_counts=True)
         sums = np.bincount(unit[chosen], weights=losses[chosen])[places].astype(np.float64)
         return self._watched.of_cluster(sums, sizes)
-
-    def _look(self, when: str) -> None:
-        if len(self.history) >= MOST_LOOKS:
-            self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
-        self.history.append(Look(self.rows, when, tuple(one.seen for one in self.streams)))
 
     def looks(self, name: str) -> list[tuple[Look, Seen]]:
         """The looks at which the stream of this name had rows, and what it had seen."""

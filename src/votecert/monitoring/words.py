@@ -80,18 +80,17 @@ def assumptions(monitor: Monitor) -> list[str]:
     """What must be true for the alarm to mean what it says."""
     triage = "The rows are all that came in, or a sample that the vote had no say in: answered rows are not "
     triage += "left out, and have no label where nobody looked."
-    alike = "Given the clusters before, the next one has no larger mean error than the limit. Each is whole."
-    if not monitor.by_cluster:
-        alike = (
-            "Given the rows before, the next one errs with no larger chance than the limit: rows that come "
-        )
-        alike += "in clusters, such as many of one patient or copies of one case, are more alike than that."
+    rows = "Given the rows before, the next one errs with no larger chance than the limit: rows that come in "
+    rows += "clusters, such as many of one patient or copies of one case, are more alike than that."
+    clusters = (
+        "Given the clusters before, the next one has no larger mean error than the limit. Each is whole."
+    )
     return [
         *([triage] if monitor.streams[-1].name == HANDED_OVER else []),
         "The rows are not those that the certificate was made from.",
         "Whether a row gets a true label, and when it is fed, does not depend on whether the vote was right.",
         "Each row is fed once, with the label it had then: corrections that come later are not fed again.",
-        alike,
+        clusters if monitor.by_cluster else rows,
         "There is one monitor: each further one, or a new start after an alarm, has an alpha of its own.",
     ]
 

@@ -92,7 +92,7 @@ class Vocabulary(dict[Any, int]):
 
     def __missing__(self, entry: Any) -> int:
         label = self._label(entry)
-        if label is None:
+        if label is None or (self._abstain and plainest(label) in self._abstain):
             if isinstance(entry, str | bytes):
                 self[entry] = 0
             return 0
@@ -111,10 +111,6 @@ class Vocabulary(dict[Any, int]):
 
     def _label(self, entry: Any) -> Label | None:
         """The label that an entry stands for, None if it is missing."""
-        label = self._any_label(entry)
-        return None if self._abstain and plainest(label) in self._abstain else label
-
-    def _any_label(self, entry: Any) -> Label | None:
         if self._missing is not None and isinstance(entry, bytes | str):
             text = self._cell(entry)
             return None if text in self._missing else text

@@ -154,8 +154,7 @@ class Slices:
         """Memory that all patterns would take, unpacked and with their votes weighed."""
         layout = self.run.layout
         weighed = 8 * (len(layout.labels) + self.declared.abstaining(layout))
-        unpacked = layout.n_voters * layout.code_type.itemsize
-        return self.run.n_patterns * (self.run.pattern_bytes + unpacked + weighed)
+        return self.run.n_patterns * (self.run.pattern_bytes + layout.code_bytes + weighed)
 
     def starts(self) -> range:
         """Where the slices start."""
@@ -287,12 +286,7 @@ class SpilledBallots(Ballots):
         """Number of voters d."""
         return self.source.run.layout.n_voters
 
-    @property
-    def code_bytes(self) -> int:
-        """Bytes of the votes of a pattern."""
-        return self.n_voters * self.source.run.layout.code_type.itemsize
-
-    codes: Any = property(lambda self: self.joined(attrgetter("codes"), self.code_bytes))
+    codes: Any = property(lambda self: self.joined(attrgetter("codes"), self.source.run.layout.code_bytes))
     labels: Any = property(lambda self: self.joined(attrgetter("labels"), 8))
     counts: Any = property(lambda self: self.joined(attrgetter("counts"), 8))
     correct: Any = property(lambda self: self.joined(attrgetter("correct"), self.n_voters))
