@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # names of data sets are told in the help, which need not wait for NumPy
     import numpy as np
     import numpy.typing as npt
 
-LINES = (
-    *((0, 1, 2), (3, 4, 5), (6, 7, 8)),
-    *((0, 3, 6), (1, 4, 7), (2, 5, 8)),
-    *((0, 4, 8), (2, 4, 6)),
-)
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """Cells of the board, row by row, that win when one player has all three."""
 
 Board = tuple[int, ...]
@@ -76,9 +74,7 @@ def tictactoe() -> DataSet:
 
     boards = np.array(sorted(ends), dtype=np.float64)
     labels = np.array(["positive" if _has_won(board, 1) else "negative" for board in sorted(ends)])
-    cells = tuple(
-        f"{row} {column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")
-    )
+    cells = tuple(map(" ".join, product(("top", "middle", "bottom"), ("left", "middle", "right"))))
     return DataSet("tictactoe", boards, labels, cells, "958 ends of tic-tac-toe games, made from the rules")
 
 
@@ -99,25 +95,21 @@ def _has_won(board: Board, player: int) -> bool:
     return any(all(board[cell] == player for cell in line) for line in LINES)
 
 
-def _bundled(name: str, loader: str, about: str) -> Callable[[], DataSet]:
+def _bundled(name: str, about: str) -> DataSet:
     """A data set that comes with scikit-learn."""
+    import numpy as np
+    from sklearn import datasets
 
-    def make() -> DataSet:
-        import numpy as np
-        from sklearn import datasets
-
-        found: Any = getattr(datasets, loader)()
-        labels = np.array([str(label) for label in found.target_names])[found.target]
-        features = tuple(str(feature) for feature in found.feature_names)
-        return DataSet(name, np.asarray(found.data, dtype=np.float64), labels, features, about)
-
-    return make
+    found: Any = getattr(datasets, f"load_{name.replace('-', '_')}")()
+    labels = np.array([str(label) for label in found.target_names])[found.target]
+    features = tuple(str(feature) for feature in found.feature_names)
+    return DataSet(name, np.asarray(found.data, dtype=np.float64), labels, features, about)
 
 
 DATA_SETS: dict[str, Callable[[], DataSet]] = {
-    "breast-cancer": _bundled("breast-cancer", "load_breast_cancer", "569 tumours, benign or malignant"),
-    "digits": _bundled("digits", "load_digits", "1797 images of handwritten digits"),
-    "wine": _bundled("wine", "load_wine", "178 wines of three growers"),
+    "breast-cancer": partial(_bundled, "breast-cancer", "569 tumours, benign or malignant"),
+    "digits": partial(_bundled, "digits", "1797 images of handwritten digits"),
+    "wine": partial(_bundled, "wine", "178 wines of three growers"),
     "tictactoe": tictactoe,
 }
 """The data sets, by name."""

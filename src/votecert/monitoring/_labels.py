@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from votecert._types import BoolArray
 from votecert.rows.tables import is_missing
 
 
@@ -17,7 +17,7 @@ def listed(labels: Any) -> list[Any]:
     return list(labels.tolist() if isinstance(labels, np.ndarray) else labels)
 
 
-def are_new(labels: Sequence[Any], classes: Sequence[Any]) -> npt.NDArray[np.bool_]:
+def are_new(labels: Sequence[Any], classes: Sequence[Any]) -> BoolArray:
     """Which labels are none of the classes, nor just written otherwise."""
     text = isinstance(classes[0], str)
     known = {str(one).strip().casefold() for one in classes} | {*classes}

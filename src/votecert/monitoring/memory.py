@@ -11,7 +11,8 @@ from itertools import islice
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
+
+from votecert._types import BoolArray
 
 MOST_ITEMS = 100_000
 """So many items are remembered, the last ones: about a megabyte in a file."""
@@ -50,7 +51,7 @@ class Memory:
         self._items, self._batches = dict.fromkeys(items), dict.fromkeys(batches)
         self.forgotten = forgotten
 
-    def new_items(self, items: Sequence[Any] | None, n_units: int, skip_seen: bool) -> npt.NDArray[np.bool_]:
+    def new_items(self, items: Sequence[Any] | None, n_units: int, skip_seen: bool) -> BoolArray:
         """Which items were not fed before; refused if some were, unless they are to be skipped."""
         if items is None:
             if skip_seen:

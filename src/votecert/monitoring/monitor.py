@@ -10,18 +10,21 @@ from itertools import compress
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from votecert._types import BoolArray, FloatArray, Indices
 from votecert.certificate.triage import Triage
 from votecert.monitoring import words
 from votecert.monitoring.memory import Memory
 from votecert.monitoring.streams import Alarm, Look, Seen, Stream
 from votecert.monitoring.watched import Subject, watch
 from votecert.rows.clusters import read_clusters
+from votecert.rows.read import check_delta
 from votecert.rows.vote_table import VoteTable
 
 MOST_LOOKS = 500
 """So many looks are kept; then every second of the older ones is dropped."""
+
+Items = Sequence[Any] | None
 
 
 class Monitor:
@@ -88,10 +91,7 @@ class Monitor:
     """
 
     def __init__(self, certificate: Subject, alpha: float = 0.01, *, by_cluster: bool = False) -> None:
-        if not isinstance(alpha, int | float | np.number) or isinstance(alpha, bool):
-            raise TypeError(f"alpha must be a number, not {type(alpha).__name__}.")
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, both excluded, not {alpha!r}; 0.01 is usual.")
+        check_delta(alpha, "alpha", usual=0.01)
         self._watched = watch(certificate)
         if by_cluster and isinstance(certificate, Triage):
             raise TypeError("by_cluster=True is for certificates: triage counts rows.")
@@ -120,7 +120,7 @@ class Monitor:
         predictions: Any = None,
         groups: Any = None,
         clusters: Any = None,
-        items: Sequence[Any] | None = None,
+        items: Items = None,
         skip_seen: bool = False,
         batch: str | None = None,
         when: Any = None,
@@ -182,12 +182,12 @@ class Monitor:
         # nothing can fail from here on
         self.streams, self.rows, self.updates = streams, rows, self.updates + 1
         self._memory.add(() if items is None else compress(items, kept.tolist()), batch)
-        self._look(time)
+        if len(self.history) >= MOST_LOOKS:
+            self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
+        self.history.append(Look(rows, time, tuple(one.seen for one in streams)))
         return self
 
-    def _units(
-        self, clusters: Any, items: Sequence[Any] | None, n_rows: int
-    ) -> tuple[npt.NDArray[np.intp], Sequence[Any] | None]:
+    def _units(self, clusters: Any, items: Items, n_rows: int) -> tuple[Indices, Items]:
         """The number of the unit that each row belongs to, and the names of the units."""
         if (clusters is not None) != self.by_cluster:
             raise TypeError(
@@ -203,13 +203,7 @@ class Monitor:
         names = dict(zip(numbers.tolist(), map(str, clusters), strict=True))
         return numbers, [names[number] for number in range(len(names))]
 
-    def _by_unit(
-        self,
-        chosen: npt.NDArray[np.bool_],
-        losses: npt.NDArray[np.float64],
-        unit: npt.NDArray[np.intp],
-        kept: npt.NDArray[np.bool_],
-    ) -> npt.NDArray[np.float64]:
+    def _by_unit(self, chosen: BoolArray, losses: FloatArray, unit: Indices, kept: BoolArray) -> FloatArray:
         """The loss of each unit that is new, over the rows that a stream is about."""
         chosen = chosen & kept[unit]
         if not self.by_cluster:
@@ -217,11 +211,6 @@ class Monitor:
         places, sizes = np.unique(unit[chosen], return_counts=True)
         sums = np.bincount(unit[chosen], weights=losses[chosen])[places].astype(np.float64)
         return self._watched.of_cluster(sums, sizes)
-
-    def _look(self, when: str) -> None:
-        if len(self.history) >= MOST_LOOKS:
-            self.history = self.history[: MOST_LOOKS // 2 : 2] + self.history[MOST_LOOKS // 2 :]
-        self.history.append(Look(self.rows, when, tuple(one.seen for one in self.streams)))
 
     def looks(self, name: str) -> list[tuple[Look, Seen]]:
         """The looks at which the stream of this name had rows, and what it had seen."""

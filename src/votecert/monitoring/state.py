@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,9 +22,6 @@ from votecert.monitoring.monitor import MOST_LOOKS, Monitor
 from votecert.monitoring.streams import Alarm, Look, Seen, Stream
 from votecert.monitoring.watched import Subject
 from votecert.numerics.sequential import UNITS, bets, log_factors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCHEMA = 1
 """Version of the layout."""
@@ -64,7 +62,7 @@ def to_json(monitor: Monitor) -> str:
         ],
         "memory": monitor._memory.to_dict(),
         "history": [
-            [look.rows, look.when, [list(seen) for seen in look.streams]] for look in monitor.history
+            [rows, when, [list(seen) for seen in streams]] for rows, when, streams in monitor.history
         ],
         "kind": monitor._watched.kind,
         "certificates": [json.loads(one.to_json()) for one in monitor.certificates],
@@ -100,9 +98,8 @@ def _build(kind: type[M], content: dict[str, Any], subject: Subject | None) -> M
             "alpha of its own."
         )
     monitor.rows, monitor.updates = _whole(content["rows"]), _whole(content["updates"])
-    monitor.streams = tuple(
-        _stream(empty, one) for empty, one in zip(monitor.streams, content["streams"], strict=True)
-    )
+    streams = zip(monitor.streams, content["streams"], strict=True)
+    monitor.streams = tuple(_stream(empty, one) for empty, one in streams)
     monitor.history = [_look(len(monitor.streams), *one) for one in content["history"]]
     _whole(content["memory"]["forgotten"])
     monitor._memory = Memory.from_dict(content["memory"])

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from votecert._types import FloatArray
 from votecert.numerics import sequential
 from votecert.numerics.sequential import UNITS, always_valid_limits
 
@@ -84,7 +84,7 @@ class Stream:
     capital: tuple[float, ...] = ()
     alarm: Alarm | None = None
 
-    def fed(self, losses: npt.NDArray[np.float64], rows: int, when: str) -> Self:
+    def fed(self, losses: FloatArray, rows: int, when: str) -> Self:
         """The stream after more losses, with the alarm set if they are the last that it took.
 
         One looks after a batch, never within it: the order of the rows in a batch plays no part.
@@ -165,9 +165,8 @@ class Seen(NamedTuple):
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Limits that cover a constant mean at all times."""
-        low, high = always_valid_limits(
-            self.total / UNITS, (self.total + self.rounded) / UNITS, self.rows, alpha
-        )
+        least, most = self.total / UNITS, (self.total + self.rounded) / UNITS
+        low, high = always_valid_limits(least, most, self.rows, alpha)
         return float(low), float(high)
 
 

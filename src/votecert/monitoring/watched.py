@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from votecert._types import AnyArray
+from votecert._types import AnyArray, BoolArray, FloatArray, Indices, IntArray
 from votecert.certificate import Certificate, CertificateTable
 from votecert.certificate.groups import PREDICTED
 from votecert.certificate.losses import LossCertificate
@@ -30,8 +30,8 @@ ERROR, COST, HANDED_OVER = "error", "cost", "handed over"
 NOBODY, NOT_KNOWN, NEW = -1, -2, -3
 """Place of the answer where there is none, of a true label that nobody knows, and of one that is no class."""
 
-Places = npt.NDArray[np.intp]
-Losses = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
+Places = Indices
+Losses = tuple[BoolArray, FloatArray]
 Subject = Certificate | CertificateTable | Triage | LossCertificate
 
 
@@ -64,9 +64,7 @@ class Watched(ABC):
     def losses(self, answers: Places, labels: Places, groups: Any) -> Mapping[str, Losses]:
         """For each stream, which rows it is about, and the losses of all rows."""
 
-    def of_cluster(
-        self, sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
+    def of_cluster(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
         """The loss of each cluster, from the losses of its rows and their number: the mean."""
         return np.asarray(sums / sizes)
 
@@ -109,9 +107,8 @@ class Watched(ABC):
             items = None if items is None else np.append(items, cast(AnyArray, table.unlabelled_items))
         names, voters = table.voters, self.vote.voters
         places = None if names is None or voters is None else places_of(voters, names)
-        found = {"votes": votes if places is None else votes[:, places], "y": y}
-        found |= {"items": items} if items is not None else {}
-        return found | ({"groups": table.groups} if table.groups is not None else {})
+        votes = votes if places is None else votes[:, places]
+        return {"votes": votes, "y": y, "items": items, "groups": table.groups}
 
     def answers(self, votes: Any) -> Places:
         """Places of the answers to new rows."""
@@ -274,9 +271,7 @@ class WatchedLosses(Watched):
         units = in_units(self.vote.costs or error_costs(len(self.vote.classes)), down=True)
         return {name: (np.ones(len(labels), dtype=bool), units[labels, answers] / UNIT)}
 
-    def of_cluster(
-        self, sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
+    def of_cluster(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
         most = self.vote.largest
         if most is None:
             return super().of_cluster(sums, sizes)

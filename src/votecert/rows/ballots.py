@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from votecert._types import Indices, IntArray
 from votecert.rows.labels import Encoded, encode
 from votecert.rows.pattern_votes import PatternVotes
 from votecert.rows.patterns import patterns_repeat, unique_rows
-from votecert.rows.split import STREAM, checked_rows, in_fitting_part
+from votecert.rows.split import STREAM, SpawnKey, checked_rows, in_fitting_part
 from votecert.rows.vote_sums import whole_votes
 
 T = TypeVar("T")
@@ -112,7 +112,7 @@ class Ballots(PatternVotes):
             abstention_declared=encoded.can_abstain is not None,
         )
 
-    def subset(self, rows: npt.ArrayLike) -> Ballots:
+    def subset(self, rows: ArrayLike) -> Ballots:
         """The ballots of some of the original rows: new counts over the same patterns.
 
         Parameters
@@ -159,9 +159,7 @@ class Ballots(PatternVotes):
             self.drawn.refuse_other(split, seed)
         return self.drawn is not None or self.pattern_of_row is not None
 
-    def part(
-        self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
-    ) -> Ballots | None:
+    def part(self, split: float, seed: int, *, fitting: bool, stream: SpawnKey = STREAM) -> Ballots | None:
         """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
         if self.drawn is not None:
             self.drawn.refuse_other(split, seed, stream)
@@ -191,19 +189,15 @@ class Ballots(PatternVotes):
         """What ``make`` makes of these ballots; those for iterating keep it for the next time."""
         return make(self)
 
-    def errors(
-        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
-    ) -> int:
+    def errors(self, n: ArrayLike, offsets: ArrayLike | None = None, fallback: int | None = None) -> int:
         """Number of rows the whole-number vote gets wrong, with the tie rule of :meth:`predict`."""
         return self._counted("errors", n, offsets, fallback)
 
-    def ties(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> int:
+    def ties(self, n: ArrayLike, offsets: ArrayLike | None = None) -> int:
         """Number of rows on which two classes or more share the largest, positive, number of votes."""
         return self._counted("ties", n, offsets)
 
-    def _counted(
-        self, what: str, n: npt.ArrayLike, offsets: npt.ArrayLike | None, *fallback: int | None
-    ) -> int:
+    def _counted(self, what: str, n: ArrayLike, offsets: ArrayLike | None, *fallback: int | None) -> int:
         """A number of rows, counted once for each vote: a comparison asks about the same vote many times."""
         votes = whole_votes(n, offsets, self.n_voters, self.n_classes)
         key = (what, *(numbers.tobytes() for numbers in votes), *fallback)

@@ -287,7 +287,7 @@ def declared_labels(classes: Any) -> AnyArray:
     vocabulary = Vocabulary("classes")
     if not vocabulary.number(array.tolist()).all():
         raise ValueError("classes holds a missing value: list the labels only, an abstention is not a class.")
-    part = Numbered(vocabulary, 1)
+    part = Numbered(vocabulary)
     if len(part.values) < len(array):
         raise ValueError("classes names a label twice: list each label once.")
     if not part.values:

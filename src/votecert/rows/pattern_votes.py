@@ -10,23 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from votecert._types import AnyArray, Bits, BoolArray, Codes, FloatArray, Indices, IntArray
+from votecert.rows import vote_sums
 from votecert.rows.patterns import row_blocks
 from votecert.rows.split import Drawn
-from votecert.rows.vote_sums import (
-    lead_of,
-    pack_flags,
-    pack_votes,
-    pair_counts,
-    total_votes,
-    voter_counts,
-    votes_for,
-    weigh_bits,
-    weigh_votes,
-    winners,
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,25 +97,25 @@ class PatternVotes:
 
     @cached_property
     def _packed_correct(self) -> Bits:
-        return pack_flags(self._is_correct, self.codes.shape)
+        return vote_sums.pack_flags(self._is_correct, self.codes.shape)
 
     @cached_property
     def _packed_votes(self) -> list[Bits]:
-        return pack_votes(self.codes, self.n_outputs)
+        return vote_sums.pack_votes(self.codes, self.n_outputs)
 
-    def correct_weight(self, theta: npt.ArrayLike) -> FloatArray:
+    def correct_weight(self, theta: ArrayLike) -> FloatArray:
         """Weight ``v_y`` of the voters that are right on each pattern, (n,)."""
-        return weigh_bits(self._packed_correct, self._weights(theta))
+        return vote_sums.weigh_bits(self._packed_correct, self._weights(theta))
 
-    def wrong_weight(self, theta: npt.ArrayLike) -> FloatArray:
+    def wrong_weight(self, theta: ArrayLike) -> FloatArray:
         """Weight ``W`` of the voters that are wrong on each pattern, (n,): summed up, not ``1 - v_y``."""
-        return weigh_bits(~self._packed_correct, self._weights(theta))
+        return vote_sums.weigh_bits(~self._packed_correct, self._weights(theta))
 
-    def class_votes(self, theta: npt.ArrayLike) -> FloatArray:
+    def class_votes(self, theta: ArrayLike) -> FloatArray:
         """Weight ``v_k`` of the votes for each output, (n, n_outputs); abstentions come last."""
-        return weigh_votes(self.codes, self.n_outputs, self._weights(theta), self._packed_votes)
+        return vote_sums.weigh_votes(self.codes, self.n_outputs, self._weights(theta), self._packed_votes)
 
-    def margins(self, theta: npt.ArrayLike) -> FloatArray:
+    def margins(self, theta: ArrayLike) -> FloatArray:
         """Margin ``M = (v_y - max_{k != y} v_k)/2`` of each pattern, (n,).
 
         Abstaining is one more class, never right.
@@ -146,11 +135,11 @@ class PatternVotes:
         votes[rows, self.labels] = -np.inf
         return (true_votes - (votes.max(axis=1) if self.n_outputs > 1 else 0.0)) / 2
 
-    def mean(self, values: npt.ArrayLike) -> float:
+    def mean(self, values: ArrayLike) -> float:
         """Mean over the rows of a value per pattern."""
         return float(np.dot(self.counts, np.asarray(values, dtype=np.float64)) / self.n_rows)
 
-    def sum_over_correct(self, values: npt.ArrayLike) -> FloatArray:
+    def sum_over_correct(self, values: ArrayLike) -> FloatArray:
         """Per voter, the sum of ``values`` (one a pattern) over the patterns it is right on, (d,).
 
         The transpose of :meth:`correct_weight`: with ``values = counts * f'(v_y)`` it is the gradient of
@@ -162,7 +151,7 @@ class PatternVotes:
             total += values[rows] @ self._is_correct(rows).astype(np.float64)
         return total
 
-    def sum_over_votes(self, values: npt.ArrayLike) -> FloatArray:
+    def sum_over_votes(self, values: ArrayLike) -> FloatArray:
         """Per voter, the sum over patterns of ``values[pattern, vote]``, (d,).
 
         The transpose of :meth:`class_votes`, for gradients as in :meth:`sum_over_correct`.
@@ -171,18 +160,19 @@ class PatternVotes:
         total = np.zeros(self.n_voters)
         for rows in row_blocks(*self.codes.shape):
             for output in range(self.n_outputs):
-                total += values[rows, output] @ votes_for(self.codes, output, rows).astype(np.float64)
+                said = vote_sums.votes_for(self.codes, output, rows).astype(np.float64)
+                total += values[rows, output] @ said
         return total
 
     def voter_errors(self) -> IntArray:
         """Number of rows each voter gets wrong, (d,)."""
-        return voter_counts(self._is_wrong, self.counts, self.n_voters)
+        return vote_sums.voter_counts(self._is_wrong, self.counts, self.n_voters)
 
     def tandem_counts(self) -> IntArray:
         """Number of rows both voters of a pair get wrong, (d, d)."""
-        return pair_counts(self._is_wrong, self.counts, self.n_voters)
+        return vote_sums.pair_counts(self._is_wrong, self.counts, self.n_voters)
 
-    def vote_totals(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> IntArray:
+    def vote_totals(self, n: ArrayLike, offsets: ArrayLike | None = None) -> IntArray:
         """Votes for each class when voter i has ``n_i`` votes, (n_patterns, c), exact.
 
         Parameters
@@ -193,20 +183,18 @@ class PatternVotes:
         offsets : (c,) whole numbers >= 0, optional
             Votes of the constant voters, one a class, added to every row.
         """
-        return total_votes(self.codes, self.n_classes, n, offsets, self._packed_votes)
+        return vote_sums.total_votes(self.codes, self.n_classes, n, offsets, self._packed_votes)
 
-    def predict(
-        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
-    ) -> Indices:
+    def predict(self, n: ArrayLike, offsets: ArrayLike | None = None, fallback: int | None = None) -> Indices:
         """Class index the whole-number vote gives each pattern: the smallest of those with most votes.
 
         A pattern on which no vote is cast gets ``fallback``, or -1 (always wrong) when there is none.
         """
-        return winners(self.vote_totals(n, offsets), fallback)
+        return vote_sums.winners(self.vote_totals(n, offsets), fallback)
 
-    def leads(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> IntArray:
+    def leads(self, n: ArrayLike, offsets: ArrayLike | None = None) -> IntArray:
         """By how many votes the winner of each pattern leads, (n_patterns,); 0 in a tie."""
-        return lead_of(self.vote_totals(n, offsets))
+        return vote_sums.lead_of(self.vote_totals(n, offsets))
 
     def _is_correct(self, rows: slice) -> BoolArray:
         truth = self.labels[rows, None].astype(self.codes.dtype)
@@ -216,7 +204,7 @@ class PatternVotes:
     def _is_wrong(self, rows: slice) -> BoolArray:
         return ~self._is_correct(rows)
 
-    def _weights(self, theta: npt.ArrayLike) -> FloatArray:
+    def _weights(self, theta: ArrayLike) -> FloatArray:
         weights = np.asarray(theta, dtype=np.float64)
         if weights.shape != (self.n_voters,):
             raise ValueError(

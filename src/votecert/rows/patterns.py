@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,8 @@ _SAMPLE_ROWS = 1 << 14  # rows looked at to decide whether compression pays
 _TABLE_KEYS = 1 << 21  # up to so many possible keys, counting beats sorting
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd and far from regular: 2^64 divided by the golden ratio
 HALF = np.uint64(32)
+
+Piece: TypeAlias = tuple[Codes, Indices, IntArray]  # patterns: codes, labels and counts
 
 
 def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
@@ -173,9 +175,7 @@ def content_hashes(codes: Codes, labels: Indices) -> Words:
     return hashed.astype(np.uint64) * MIXER  # wraps around: the high bits are well mixed
 
 
-def content_sample(
-    pieces: Iterable[tuple[Codes, Indices, IntArray]], n_wanted: int
-) -> tuple[Codes, Indices, IntArray]:
+def content_sample(pieces: Iterable[Piece], n_wanted: int) -> Piece:
     """Codes, labels and counts of about so many patterns: all of them, or those whose contents hash lowest.
 
     Which ones does not depend on how different patterns are cut into pieces, or on their order.

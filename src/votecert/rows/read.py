@@ -9,18 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert._types import FloatArray, Origin
+from votecert.rows import tables
 from votecert.rows.ballots import Ballots
 from votecert.rows.blocks import is_in_blocks, read_ballots
 from votecert.rows.checks import checked, warn_of
 from votecert.rows.scores import Scores
 from votecert.rows.split import SPLIT
-from votecert.rows.tables import (
-    column_names,
-    places_of,
-    refuse_other_index,
-    refuse_other_shape,
-    refuse_repeated,
-)
 from votecert.rows.vote_table import VoteTable
 
 Floats = FloatArray
@@ -37,12 +31,12 @@ class KnownWeights(NamedTuple):
 Weights = npt.ArrayLike | Mapping[str, float] | Literal["learn", "uniform"] | KnownWeights
 
 
-def check_delta(delta: float) -> None:
+def check_delta(delta: float, name: str = "delta", usual: float = 0.05) -> None:
     """Refuse a confidence parameter that is not strictly between 0 and 1."""
     if not isinstance(delta, int | float | np.number) or isinstance(delta, bool):
-        raise TypeError(f"delta must be a number, not {type(delta).__name__}.")
+        raise TypeError(f"{name} must be a number, not {type(delta).__name__}.")
     if not 0 < delta < 1:
-        raise ValueError(f"delta must be between 0 and 1, both excluded, not {delta!r}; 0.05 is usual.")
+        raise ValueError(f"{name} must be between 0 and 1, both excluded, not {delta!r}; {usual} is usual.")
 
 
 def read_rows(
@@ -72,7 +66,7 @@ def read_rows(
                 "abstentions in them. Leave it out, or give the votes themselves."
             )
         return votes
-    if (label := getattr(y, "name", None)) is not None and str(label) in (column_names(votes) or ()):
+    if (label := getattr(y, "name", None)) is not None and str(label) in (tables.column_names(votes) or ()):
         raise ValueError(
             f"The true labels y are the column {label!r}, which is among the votes, too: leave it out there, "
             "or it is a voter that is always right."
@@ -81,7 +75,7 @@ def read_rows(
         split, seed = (learning or {}).get("split"), (learning or {}).get("random_state")
         split, seed = SPLIT if split is None else split, 0 if seed is None else seed
         found = read_ballots(votes, y, classes=classes, can_abstain=can_abstain, split=split, seed=seed)
-        return _checked(found, voters or column_names(votes)) if validate else found
+        return _checked(found, voters or tables.column_names(votes)) if validate else found
     if hasattr(type(votes), "predict"):  # a table may have a column of that name
         raise TypeError(
             f"votes is a {type(votes).__name__}. Ask its members first: collect_votes(model, X), with rows X "
@@ -95,9 +89,9 @@ def read_rows(
         if can_abstain:
             raise TypeError("can_abstain=True is for votes: a voter that gives scores cannot abstain.")
         return Scores.from_scores(scores, y, classes=classes)
-    refuse_other_index(votes, y)
+    tables.refuse_other_index(votes, y)
     found = Ballots.from_votes(votes, y, classes=classes, can_abstain=can_abstain)
-    return _checked(found, voters or column_names(votes)) if validate else found
+    return _checked(found, voters or tables.column_names(votes)) if validate else found
 
 
 def _checked(rows: Ballots, names: Sequence[str] | None) -> Ballots:
@@ -126,7 +120,7 @@ def read_weights(
             f"weights must be 'learn', 'uniform' or an array with one number a voter, not {weights!r}."
         )
     theta = np.asarray(_by_voter(weights, voters), dtype=np.float64)
-    refuse_other_shape(theta, n_voters, "weights", "number a voter")
+    tables.refuse_other_shape(theta, n_voters, "weights", "number a voter")
     if not np.all(np.isfinite(theta)):
         raise ValueError("Some weights are missing or infinite.")
     if np.any(theta < 0):
@@ -151,7 +145,7 @@ def _by_voter(weights: Any, voters: Sequence[str] | None) -> Any:
         return weights
     if isinstance(weights, Mapping) and (unknown := sorted(set(names) - set(voters))):
         raise ValueError(f"There is no voter {unknown[0]!r}; the voters are {', '.join(voters[:8])}.")
-    places = places_of(voters, names, "weight")
+    places = tables.places_of(voters, names, "weight")
     return numbers if places is None else [numbers[place] for place in places]
 
 
@@ -160,7 +154,7 @@ def read_prior(prior: npt.ArrayLike | None, n_voters: int) -> Floats | None:
     if prior is None:
         return None
     beta = np.asarray(prior, dtype=np.float64)
-    refuse_other_shape(beta, n_voters, "prior", "number a voter")
+    tables.refuse_other_shape(beta, n_voters, "prior", "number a voter")
     if not np.all(np.isfinite(beta)) or np.any(beta <= 0):
         raise ValueError("The prior must be positive and finite for every voter.")
     return beta
@@ -168,10 +162,10 @@ def read_prior(prior: npt.ArrayLike | None, n_voters: int) -> Floats | None:
 
 def voter_names(votes: Any, given: Iterable[str] | None, n_voters: int) -> tuple[str, ...] | None:
     """Names of the voters: as given, or the columns of a table."""
-    listed = column_names(votes) if given is None else tuple(str(name) for name in given)
+    listed = tables.column_names(votes) if given is None else tuple(str(name) for name in given)
     if listed is None:
         return None
     if len(listed) != n_voters:
         raise ValueError(f"There are {len(listed)} names for {n_voters} voters.")
-    refuse_repeated(listed)
+    tables.refuse_repeated(listed)
     return listed

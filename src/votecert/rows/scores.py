@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
 from votecert._types import AnyArray, BoolArray, FloatArray, Indices
 from votecert.rows.labels import as_array, encode
 from votecert.rows.patterns import row_blocks
-from votecert.rows.split import STREAM, checked_rows, in_fitting_part
+from votecert.rows.split import STREAM, SpawnKey, checked_rows, in_fitting_part
 from votecert.rows.tables import refuse_other_shape
 from votecert.rows.vote_sums import lead_of
 
-ScoreArray = npt.NDArray[np.floating[Any]]
+ScoreArray = NDArray[np.floating[Any]]
 
 TIED = 1e-9
 """Two largest totals that differ by less, relative to the larger, are tied."""
@@ -108,7 +108,7 @@ class Scores:
         """Number of classes c: score voters do not abstain."""
         return self.n_classes
 
-    def subset(self, rows: npt.ArrayLike) -> Scores:
+    def subset(self, rows: ArrayLike) -> Scores:
         """The scores of some rows, given by a mask or by indices without repetition."""
         chosen = checked_rows(rows, self.n_rows)
         return Scores(self.values[chosen], self.labels[chosen], self.classes, self.classes_declared)
@@ -117,36 +117,30 @@ class Scores:
         """Whether :meth:`part` knows which rows are which: always."""
         return True
 
-    def part(
-        self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
-    ) -> Scores | None:
+    def part(self, split: float, seed: int, *, fitting: bool, stream: SpawnKey = STREAM) -> Scores | None:
         """The fitting or certifying rows, as :func:`in_fitting_part` draws them; None if either has none."""
         chosen = in_fitting_part(self.n_rows, split, seed, stream=stream)
         if not 0 < chosen.sum() < len(chosen):
             return None
         return self.subset(chosen if fitting else ~chosen)
 
-    def errors(
-        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
-    ) -> int:
+    def errors(self, n: ArrayLike, offsets: ArrayLike | None = None, fallback: int | None = None) -> int:
         """Number of rows that the whole-number soft vote gets wrong or leaves tied.
 
         ``fallback`` is for hard votes, where nobody may vote; here it changes nothing.
         """
         return int(np.count_nonzero(self.predict(n, offsets) != self.labels))
 
-    def ties(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> int:
+    def ties(self, n: ArrayLike, offsets: ArrayLike | None = None) -> int:
         """Number of rows whose two largest totals agree to nine digits."""
         return int(np.count_nonzero(tied(soft_totals(self.values, n, offsets))))
 
-    def predict(
-        self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None, fallback: int | None = None
-    ) -> Indices:
+    def predict(self, n: ArrayLike, offsets: ArrayLike | None = None, fallback: int | None = None) -> Indices:
         """Class index that the soft vote gives each row, (m,); -1, always wrong, where it is tied."""
         totals = soft_totals(self.values, n, offsets)
         return np.where(tied(totals), -1, totals.argmax(axis=1))
 
-    def leads(self, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> FloatArray:
+    def leads(self, n: ArrayLike, offsets: ArrayLike | None = None) -> FloatArray:
         """By how much the winner of each row leads, (m,)."""
         return lead_of(soft_totals(self.values, n, offsets))
 
@@ -167,7 +161,7 @@ def checked_scores(scores: Any) -> ScoreArray:
     return values
 
 
-def soft_totals(scores: ScoreArray, n: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> FloatArray:
+def soft_totals(scores: ScoreArray, n: ArrayLike, offsets: ArrayLike | None = None) -> FloatArray:
     """Total of each class on each row, (rows, c), always added up in the same order.
 
     Voter i has ``n_i`` votes, which it shares out by its scores; with a table (d, c, c), its score for label

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from votecert._types import BoolArray, Indices, IntArray
 from votecert.rows.tables import refuse_other_shape
+
+SpawnKey: TypeAlias = tuple[int, ...]
 
 SPLIT = 0.25
 """Share of the rows that is drawn of rows whose number is not known in advance."""
@@ -17,14 +20,14 @@ STREAM = (8_051_957,)
 """Key of the random numbers that split rows, which nobody else draws. Rows that were made, or shuffled, with
 ``numpy.random.default_rng(seed)`` would else be split by the very numbers that made them: not at random."""
 
-STREAM_OF_0_1: tuple[int, ...] = ()
+STREAM_OF_0_1: SpawnKey = ()
 """The key in version 0.1, whose numbers were those of ``default_rng``: for its certificates."""
 
 _NUMBERS_AT_ONCE = 1 << 18
 
 
 def in_fitting_part(
-    n_rows: int, split: float, seed: int, *, start: int = 0, stream: tuple[int, ...] = STREAM
+    n_rows: int, split: float, seed: int, *, start: int = 0, stream: SpawnKey = STREAM
 ) -> BoolArray:
     """Which rows belong to the fitting part: row i does when the i-th number of a stream is below split.
 
@@ -80,7 +83,7 @@ class Drawn:
     seed: int
     counts: IntArray
 
-    def refuse_other(self, split: float, seed: int, stream: tuple[int, ...] = STREAM) -> None:
+    def refuse_other(self, split: float, seed: int, stream: SpawnKey = STREAM) -> None:
         """Rows that are gone cannot be drawn again."""
         if stream != STREAM:
             raise ValueError("A certificate of version 0.1 is verified with rows in memory, not in blocks.")
@@ -91,7 +94,7 @@ class Drawn:
             )
 
 
-def checked_rows(rows: npt.ArrayLike, n_rows: int) -> Indices:
+def checked_rows(rows: ArrayLike, n_rows: int) -> Indices:
     """Row indices from a mask or from indices; a row listed twice would pass as new evidence: refused."""
     chosen = np.asarray(rows)
     if chosen.dtype.kind == "b":

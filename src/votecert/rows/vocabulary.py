@@ -92,7 +92,7 @@ class Vocabulary(dict[Any, int]):
 
     def __missing__(self, entry: Any) -> int:
         label = self._label(entry)
-        if label is None:
+        if label is None or (self._abstain and plainest(label) in self._abstain):
             if isinstance(entry, str | bytes):
                 self[entry] = 0
             return 0
@@ -111,10 +111,6 @@ class Vocabulary(dict[Any, int]):
 
     def _label(self, entry: Any) -> Label | None:
         """The label that an entry stands for, None if it is missing."""
-        label = self._any_label(entry)
-        return None if self._abstain and plainest(label) in self._abstain else label
-
-    def _any_label(self, entry: Any) -> Label | None:
         if self._missing is not None and isinstance(entry, bytes | str):
             text = self._cell(entry)
             return None if text in self._missing else text
@@ -168,20 +164,14 @@ class Numbered:
     vocabulary : Vocabulary
         Gave the numbers; 0 is missing.
     n_columns : int
+    numbers : (rows, columns) array, optional
+        Those that are there already; if these are bytes or two, they are not copied.
     """
 
-    def __init__(self, vocabulary: Vocabulary, n_columns: int) -> None:
-        self._vocabulary = vocabulary
-        self._numbers: Codes = np.empty((0, n_columns), dtype=np.uint8)
-        self.shape = (0, n_columns)
-        self.values = vocabulary.labels
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary, numbers: AnyArray) -> Numbered:
-        """Columns whose numbers are there already; if these are bytes or two, they are not copied."""
-        made = cls(vocabulary, numbers.shape[1])
-        made._numbers, made.shape = numbers, (numbers.shape[0], numbers.shape[1])
-        return made
+    def __init__(self, vocabulary: Vocabulary, n_columns: int = 1, numbers: AnyArray | None = None) -> None:
+        self._vocabulary, self.values = vocabulary, vocabulary.labels
+        self._numbers: AnyArray = np.empty((0, n_columns), dtype=np.uint8) if numbers is None else numbers
+        self.shape = (self._numbers.shape[0], self._numbers.shape[1])
 
     def append(self, numbers: AnyArray, share_read: float | None = None) -> None:
         """Add rows; say how much of all has been read, if that is known."""

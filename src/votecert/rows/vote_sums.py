@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
 from votecert._types import AnyArray, Bits, BoolArray, Codes, Indices, IntArray
 from votecert.rows.patterns import row_blocks
@@ -51,7 +51,7 @@ def pack_flags(flags: Callable[[slice], BoolArray], shape: tuple[int, int]) -> B
     return packed
 
 
-def weigh_bits(packed: Bits, weights: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+def weigh_bits(packed: Bits, weights: NDArray[_Number]) -> NDArray[_Number]:
     """Sum of the weights of the bits set in each row of packed bits; bits beyond the weights do not count.
 
     Examples
@@ -80,8 +80,8 @@ def pack_votes(codes: Codes, n_outputs: int) -> list[Bits]:
 
 
 def weigh_votes(
-    codes: Codes, n_outputs: int, weights: npt.NDArray[_Number], packed: Sequence[Bits] = ()
-) -> npt.NDArray[_Number]:
+    codes: Codes, n_outputs: int, weights: NDArray[_Number], packed: Sequence[Bits] = ()
+) -> NDArray[_Number]:
     """Weight of the voters for each output, (rows, outputs): ``v_k = sum of weights_i over codes_i = k``.
 
     Whole-number weights are exact as long as they add up to at most 2^53. What :func:`pack_votes` has
@@ -112,11 +112,7 @@ def weigh_votes(
 
 
 def total_votes(
-    codes: Codes,
-    n_classes: int,
-    n: npt.ArrayLike,
-    offsets: npt.ArrayLike | None = None,
-    packed: Sequence[Bits] = (),
+    codes: Codes, n_classes: int, n: ArrayLike, offsets: ArrayLike | None = None, packed: Sequence[Bits] = ()
 ) -> IntArray:
     """Votes for each class on rows of codes, exact; see :meth:`Ballots.vote_totals`.
 
@@ -165,7 +161,7 @@ def _weigh_table(codes: Codes, table: IntArray, packed: Sequence[Bits]) -> IntAr
     return totals
 
 
-def lead_of(totals: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+def lead_of(totals: NDArray[_Number]) -> NDArray[_Number]:
     """By how much the largest total of each row is above the second largest, (rows,).
 
     Examples
@@ -180,7 +176,7 @@ def lead_of(totals: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
 
 
 def whole_votes(
-    n: npt.ArrayLike, offsets: npt.ArrayLike | None, n_voters: int, n_classes: int
+    n: ArrayLike, offsets: ArrayLike | None, n_voters: int, n_classes: int
 ) -> tuple[IntArray, IntArray]:
     """Votes of the voters, (d,) or (d, c or c + 1, c), and of the constant ones, (c,), checked."""
     numbers = np.asarray(n)

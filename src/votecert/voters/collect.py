@@ -18,9 +18,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from votecert._progress import Progress, as_progress
 from votecert.rows.blocks import is_dask
+from votecert.rows.blocks.dask import current_client, in_rows, is_array
 from votecert.rows.tables import n_rows_of, refuse_lazy
 from votecert.voters.bags import bags_of
-from votecert.voters.dask import collect_dask_votes
 from votecert.voters.panels import Member, Panel, panel_of
 
 Labels = NDArray[Any]
@@ -97,8 +97,7 @@ def collect_votes(
     panel = panel_of(ensemble)
     panel.warn()
     if is_dask(X):
-        ask = partial(_votes_in_block, n_jobs=n_jobs, block_size=block_size)
-        return collect_dask_votes(ensemble, X, panel, ask)
+        return _dask_votes(ensemble, X, panel, n_jobs=n_jobs, block_size=block_size)
     return votes_of(panel, X, n_jobs=n_jobs, block_size=block_size, progress=progress)
 
 
@@ -107,6 +106,35 @@ def votes_of(panel: Panel, X: Any, **asking: Any) -> Labels:
     votes = np.empty((_n_rows(X), panel.n_voters), dtype=panel.classes.dtype)
     _ask(panel, X, lambda member, rows: panel.classes.take(member.votes(rows)), votes, **asking)
     return votes
+
+
+def _dask_votes(ensemble: Any, X: Any, panel: Panel, **asking: Any) -> Labels:
+    """:func:`collect_votes` on Dask features: the ensemble goes to the workers once, rows stay there.
+
+    Nothing is computed yet. Chunks have the rows of those of ``X``; for dataframes their sizes are unknown.
+    """
+    import dask
+    import dask.array as da
+
+    if is_array(X):
+        sizes = X.chunks[0]
+        blocks = in_rows(X, "X", "features").to_delayed().ravel()
+    else:
+        blocks = X.to_delayed()
+        sizes = (np.nan,) * len(blocks)
+    # One node of the graph, or on all workers of the current cluster, if there is one.
+    client = current_client()
+    if client is None:
+        everywhere = dask.delayed(ensemble, pure=False, traverse=False)
+    else:
+        everywhere = client.scatter([ensemble], broadcast=True)[0]
+    on_block = dask.delayed(partial(_votes_in_block, **asking), pure=False)
+    votes = [
+        da.from_delayed(on_block(everywhere, block), (size, panel.n_voters), panel.classes.dtype)
+        for block, size in zip(blocks, sizes, strict=True)
+    ]
+    joined: Labels = da.concatenate(votes, allow_unknown_chunksizes=True)
+    return joined
 
 
 def _votes_in_block(ensemble: Any, X: Any, **asking: Any) -> Labels:

@@ -54,9 +54,8 @@ class XGBTrees:
 
     def margins(self, X: Any) -> Iterator[Floats32]:
         """What voters add up for each class in turn, (voters, rows); of two classes the first has zero."""
-        leaves = (
-            np.asarray(self.estimator.apply(X)).reshape(-1, len(self.outputs)).T.astype(np.int32, order="C")
-        )
+        leaves = np.asarray(self.estimator.apply(X)).reshape(-1, len(self.outputs))
+        leaves = leaves.T.astype(np.int32, order="C")
         if len(self.base) == 1:
             yield np.zeros((self.n_voters, leaves.shape[1]), dtype=np.float32)
         for k, base in enumerate(self.base):

@@ -85,6 +85,11 @@ class Layout:
         return np.dtype(np.min_scalar_type(len(self.labels)))
 
     @property
+    def code_bytes(self) -> int:
+        """Memory of the codes of one row."""
+        return self.n_voters * self.code_type.itemsize
+
+    @property
     def classes(self) -> AnyArray:
         """The labels as an array."""
         return label_array(self.labels, self.all_bool)

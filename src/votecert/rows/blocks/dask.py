@@ -136,9 +136,8 @@ def _split_off(table: Any, label: str) -> list[tuple[Any, Any]]:
 
     if label not in getattr(table, "columns", ()):
         raise ValueError(f"votes have no column {label!r}: y is the name of the label column, or the labels.")
-    drop, take = (
-        dask.delayed(f, pure=False) for f in (methodcaller("drop", columns=label), itemgetter(label))
-    )
+    drop = dask.delayed(methodcaller("drop", columns=label), pure=False)
+    take = dask.delayed(itemgetter(label), pure=False)
     return [(drop(part), take(part)) for part in table.to_delayed()]
 
 

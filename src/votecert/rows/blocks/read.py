@@ -120,12 +120,8 @@ def read_ballots(
         raise ValueError(f"split must be at least 0 and below 1, not {split!r}.")
     if memory_budget <= 0:
         raise ValueError(f"memory_budget must be a positive number of bytes, not {memory_budget!r}.")
-    declared = Declaration(
-        classes=None if classes is None else tuple(declared_labels(classes).tolist()),
-        can_abstain=can_abstain,
-        split=float(split),
-        seed=int(seed),
-    )
+    labels = None if classes is None else tuple(declared_labels(classes).tolist())
+    declared = Declaration(labels, can_abstain, float(split), int(seed))
     folder = SpillFolder(None if spill_folder is None else str(spill_folder))
     limit = MemoryLimit(folder.path, int(memory_budget))
     try:

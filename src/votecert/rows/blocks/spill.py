@@ -24,7 +24,7 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.blocks.counting import Declaration, Layout, PatternCounts, join_counts
 from votecert.rows.blocks.spill_folder import SpillFolder
 from votecert.rows.patterns import content_sample, sort_keys
-from votecert.rows.split import STREAM, Drawn
+from votecert.rows.split import STREAM, Drawn, SpawnKey
 
 COPIES = 8
 """Arrays of the size of an answer that may be needed at a time to find it."""
@@ -154,8 +154,7 @@ class Slices:
         """Memory that all patterns would take, unpacked and with their votes weighed."""
         layout = self.run.layout
         weighed = 8 * (len(layout.labels) + self.declared.abstaining(layout))
-        unpacked = layout.n_voters * layout.code_type.itemsize
-        return self.run.n_patterns * (self.run.pattern_bytes + unpacked + weighed)
+        return self.run.n_patterns * (self.run.pattern_bytes + layout.code_bytes + weighed)
 
     def starts(self) -> range:
         """Where the slices start."""
@@ -254,9 +253,7 @@ class SpilledBallots(Ballots):
         """The patterns in order, as many at a time as the budget allows."""
         return map(self.source.read, self.source.starts())
 
-    def part(
-        self, split: float, seed: int, *, fitting: bool, stream: tuple[int, ...] = STREAM
-    ) -> Ballots | None:
+    def part(self, split: float, seed: int, *, fitting: bool, stream: SpawnKey = STREAM) -> Ballots | None:
         """The fitting or certifying rows, as they were counted; None if either has none."""
         if self.drawn is None:
             return None
@@ -289,12 +286,7 @@ class SpilledBallots(Ballots):
         """Number of voters d."""
         return self.source.run.layout.n_voters
 
-    @property
-    def code_bytes(self) -> int:
-        """Bytes of the votes of a pattern."""
-        return self.n_voters * self.source.run.layout.code_type.itemsize
-
-    codes: Any = property(lambda self: self.joined(attrgetter("codes"), self.code_bytes))
+    codes: Any = property(lambda self: self.joined(attrgetter("codes"), self.source.run.layout.code_bytes))
     labels: Any = property(lambda self: self.joined(attrgetter("labels"), 8))
     counts: Any = property(lambda self: self.joined(attrgetter("counts"), 8))
     correct: Any = property(lambda self: self.joined(attrgetter("correct"), self.n_voters))

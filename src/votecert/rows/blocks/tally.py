@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from votecert.rows.ballots import Ballots
@@ -16,8 +15,7 @@ SHARE = 32
 """Patterns kept in one piece take at most this part of the budget: joining some takes many times that."""
 
 
-@dataclass(frozen=True)
-class MemoryLimit:
+class MemoryLimit(NamedTuple):
     """How much may be kept in memory, and where the rest goes. Travels to workers.
 
     Attributes

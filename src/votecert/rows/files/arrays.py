@@ -53,9 +53,8 @@ def load_npz(path: Path) -> dict[str, AnyArray]:
                 raise ValueError(f"it holds {len(members)} arrays, but votes take a few.")
             for member in members:
                 with archive.open(member) as file:
-                    unpacked += _check_header(
-                        file, f"{path}, array {member.filename.removesuffix('.npy')!r}", member.file_size
-                    )
+                    name = member.filename.removesuffix(".npy")
+                    unpacked += _check_header(file, f"{path}, array {name!r}", member.file_size)
         refuse_bombs(path, unpacked)
         with np.load(path, allow_pickle=False) as arrays:
             loaded = {name: np.asarray(arrays[name]) for name in arrays.files}
@@ -76,7 +75,7 @@ def read_npz(source: Source) -> Arrays:
     found = next((votes for votes in [*complete, *dict(LAYOUTS)] if votes in arrays), None)
     if found is None:
         raise ValueError(f"{source.name} must hold the array 'votes'; it holds {_listed(arrays)}.")
-    return replace(_named(arrays[found], arrays.get("voters"), source.name), others=arrays)
+    return _named(arrays[found], arrays.get("voters"), source.name)._replace(others=arrays)
 
 
 def _path_of(source: Source) -> Path:
@@ -118,12 +117,10 @@ def _listed(arrays: Mapping[str, AnyArray]) -> str:
 def _check_header(file: BinaryIO | Any, source: str, n_bytes: int | None) -> int:
     """Refuse objects and sizes that do not fit the file; return the size in bytes. Nothing is allocated."""
     version = np.lib.format.read_magic(file)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
-        version
-    )
-    if read is None:
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in readers:
         raise ValueError(f"version {version} of the format is not read.")
-    shape, _, dtype = read(file)
+    shape, _, dtype = readers[version](file)
     if dtype.hasobject:
         raise ValueError(
             f"{source} holds Python objects, which are stored as a pickle that could run code when loaded. "

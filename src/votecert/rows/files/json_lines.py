@@ -10,9 +10,8 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from votecert.rows.files.columns import ColumnChoice, Layout, listed
 from votecert.rows.files.table import Block, Source, Table
@@ -30,8 +29,7 @@ Record = Mapping[str, Any]
 Vote = tuple[Any, Any, Any, Any, Any]  # in the order of the columns
 
 
-@dataclass(frozen=True)
-class Records:
+class Records(NamedTuple):
     """Objects with fields.
 
     Attributes
@@ -40,12 +38,13 @@ class Records:
         The fields of the first one.
     batches : callable
         Gives all of them, some at a time, with the share of the file read so far.
+    typed : bool
+        Numbers are numbers, as in a table.
     """
 
     names: Sequence[str]
     batches: Callable[[], Iterator[tuple[Sequence[Record], float | None]]]
-    typed = True
-    named = True
+    typed: bool = True
 
     def long(self, layout: Layout, source: str) -> Table:
         """A table with one line a vote."""
@@ -84,9 +83,8 @@ class Records:
 
         def blocks(used: Sequence[int]) -> Iterator[Block]:
             for records, share in self.batches():
-                yield Block(
-                    {place: [look_up(one, fields[place]) for one in records] for place in used}, share
-                )
+                cells = {place: [look_up(one, fields[place]) for one in records] for place in used}
+                yield Block(cells, share)
 
         return Table(fields, blocks)
 
@@ -220,9 +218,8 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(name: str) -> None:
     """NaN is how table programs write what is missing."""
-    if name == "NaN":
-        return
-    raise ValueError(f"{name} is no number of JSON.")
+    if name != "NaN":
+        raise ValueError(f"{name} is no number of JSON.")
 
 
 def as_long(layout: Layout) -> Layout:

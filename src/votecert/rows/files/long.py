@@ -14,6 +14,7 @@ from votecert._types import AnyArray, IntArray
 from votecert.rows.files.arrays import LARGEST_UNPACKED, memory_limit
 from votecert.rows.files.columns import Layout, find_column, listed
 from votecert.rows.files.json_lines import Records
+from votecert.rows.files.open import Opened
 from votecert.rows.files.table import Arrays, Rows, Table, names_of, numbered, numbers_of
 from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary
 
@@ -74,13 +75,8 @@ class LongVotes:
                 fact.add(items, numbers[what])
         cast = numbers["vote"] > 0
         small = np.uint16 if len(self._judges.labels) < 1 << 16 else np.uint32
-        self._parts.append(
-            (
-                items[cast].astype(np.uint32),
-                judges[cast].astype(small),
-                numbers["vote"][cast].astype(np.uint16),
-            )
-        )
+        votes = numbers["vote"][cast].astype(np.uint16)
+        self._parts.append((items[cast].astype(np.uint32), judges[cast].astype(small), votes))
         self.n_lines += len(items)
 
     def wide(self, voters: tuple[str, ...] | None = None, in_order: bool = False) -> Rows:
@@ -118,8 +114,8 @@ class LongVotes:
             item = self._items.labels[int(groups.argmin())]
             raise ValueError(f"the item {item!r} has no group. Fill it in, or leave out the item.")
         return Rows(
-            Numbered.of(self._vocabulary, numbers),
-            None if labels is None else Numbered.of(self._vocabulary, labels[:, None]),
+            Numbered(self._vocabulary, numbers=numbers),
+            None if labels is None else Numbered(self._vocabulary, numbers=labels[:, None]),
             voters,
             None if groups is None else self._groups.texts(groups),
             self._items.texts(np.arange(1, n_items + 1)),
@@ -190,9 +186,7 @@ def _refuse_twice(places: dict[str, int], names: Sequence[str]) -> None:
             raise ValueError(f"the column {names[place]!r} is named as {role} and as {roles[place]}.")
 
 
-def read_gold(
-    table: Table | Arrays | Records, layout: Layout, vocabulary: Vocabulary, source: str
-) -> dict[str, int]:
+def read_gold(table: Opened, layout: Layout, vocabulary: Vocabulary, source: str) -> dict[str, int]:
     """The number of each item's true label in the vocabulary.
 
     The column of the items is called as among the votes, or is the first; that of the labels is named by the

@@ -130,14 +130,13 @@ def read_table(
     abstain: Iterable[Label] = (),
     classes: Sequence[Label] | None = None,
     can_abstain: bool | None = None,
-    header: bool = True,
     validate: bool = True,
-    progress: Progress | None = None,
+    **opening: Any,
 ) -> VoteTable:
     """The same as :func:`read_votes`, without warnings."""
     if y is not None or gold is not None:
         layout = replace(layout, needs_label=False)
-    reader = Reader(layout, tuple(abstain), classes, header, progress)
+    reader = Reader(layout, abstain, classes, **opening)
     with reader.opened(source) as (rows, name):
         notes = [*rows.notes]
         if y is not None:
@@ -164,13 +163,7 @@ def read_table(
 
 
 def read_new_votes(
-    source: Any,
-    classes: Sequence[Label],
-    layout: Layout,
-    *,
-    abstain: Iterable[Label] = (),
-    header: bool = True,
-    progress: Progress | None = None,
+    source: Any, classes: Sequence[Label], layout: Layout, *, abstain: Iterable[Label] = (), **opening: Any
 ) -> Rows:
     """Read votes alone: places in the classes, their number where one is missing; and the items.
 
@@ -191,7 +184,7 @@ def read_new_votes(
     >>> read_new_votes(io.BytesIO(text), ["no", "yes"], Layout(voters=("ann", "bob"))).votes.tolist()
     [[1, 0], [2, 1]]
     """
-    reader = Reader(replace(layout, needs_label=False), tuple(abstain), classes, header, progress)
+    reader = Reader(replace(layout, needs_label=False), abstain, classes, **opening)
     with reader.opened(source) as (rows, _):
         codes = encode_votes(rows.votes, np.asarray(reader.declared(rows.votes)))
     return rows._replace(votes=codes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -16,7 +16,7 @@ from votecert.rows.files.columns import Columns, Layout, listed, pick_columns
 from votecert.rows.files.json_lines import Records, as_long
 from votecert.rows.files.long import LongVotes, read_gold
 from votecert.rows.files.open import Opened, naming, open_table, stem
-from votecert.rows.files.table import Arrays, NumberedRows, Progress, Rows, Table
+from votecert.rows.files.table import Arrays, NumberedRows, Rows, Table
 from votecert.rows.tables import entries_of, refuse_other_index, refuse_other_length
 from votecert.rows.vocabulary import MISSING, Numbered, Vocabulary, kind_of, plainest
 
@@ -32,17 +32,11 @@ class Reader:
     """Rows of tables of all kinds; their labels have numbers in one vocabulary."""
 
     def __init__(
-        self,
-        layout: Layout,
-        abstain: tuple[Label, ...],
-        classes: Sequence[Label] | None,
-        header: bool,
-        progress: Progress | None,
+        self, layout: Layout, abstain: Iterable[Label], classes: Sequence[Label] | None, **opening: Any
     ) -> None:
-        self._layout, self._abstain, self._classes = layout, abstain, classes
-        self._options: dict[str, Any] = {"header": header, "progress": progress}
+        self._layout, self._abstain, self._classes, self._opening = layout, tuple(abstain), classes, opening
         declared = frozenset() if classes is None else frozenset(str(label) for label in classes)
-        self._vocabulary = Vocabulary("votes", MISSING - declared, abstain)
+        self._vocabulary = Vocabulary("votes", MISSING - declared, self._abstain)
         self._has_text = False
 
     @contextmanager
@@ -50,7 +44,7 @@ class Reader:
         """The rows of one source or of several, and its name, which errors mention."""
         several = _by_judge(source)
         if several is None:
-            with open_table(source, **self._options) as (table, name):
+            with open_table(source, **self._opening) as (table, name):
                 yield self._typed(self._rows_of(table, name)), name
         else:
             name = listed([judge for judge, _ in several])
@@ -85,7 +79,7 @@ class Reader:
         if is_of_one_judge and len({judge for judge, _ in several}) < len(several):
             raise ValueError("two files have the same name, which is that of their judge: say judge=.")
         for judge, source in several:
-            with open_table(source, **self._options) as (table, name):
+            with open_table(source, **self._opening) as (table, name):
                 if isinstance(table, Arrays):
                     raise ValueError(f"{name}: several files are joined by item; an array has no items.")
                 if isinstance(table, Table):
@@ -124,7 +118,8 @@ class Reader:
     def _numbered(self, entries: Any, where: str = "y", n_columns: int = 1) -> Numbered:
         """Labels that are no column of a file, row by row."""
         vocabulary = Vocabulary(where, None, self._abstain)
-        return Numbered.of(vocabulary, vocabulary.number(entries_of(entries)).reshape(-1, n_columns))
+        numbers = vocabulary.number(entries_of(entries)).reshape(-1, n_columns)
+        return Numbered(vocabulary, numbers=numbers)
 
     def with_labels(self, source: Any, rows: Rows, y: Any) -> Rows:
         """The rows with their true labels."""
@@ -137,13 +132,13 @@ class Reader:
         """The rows with true labels by item, and what there is to say about it."""
         if rows.items is None:
             raise ValueError("gold= needs item=: the column that says what each row is about.")
-        with open_table(gold, **self._options) as (table, name):
+        with open_table(gold, **self._opening) as (table, name):
             self._has_text |= not isinstance(table, Arrays) and not table.typed
             labels = read_gold(table, self._layout, self._vocabulary, name)
         numbers = np.array([labels.get(item, 0) for item in rows.items.tolist()], dtype=np.int64)
         without = len(labels) - len(set(labels) & set(rows.items.tolist()))
         note = f"{without} items of {name} have no votes: this is about items that have some."
-        rows = rows._replace(labels=Numbered.of(self._vocabulary, numbers[:, None]))
+        rows = rows._replace(labels=Numbered(self._vocabulary, numbers=numbers[:, None]))
         return self._typed(rows), [note] if without else []
 
     def _typed(self, rows: Rows) -> Rows:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -26,8 +25,7 @@ class NoRowsError(ValueError):
     """There are no rows, or none with a true label: there may be some tomorrow."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A file to read.
 
     Attributes
@@ -93,8 +91,7 @@ class Block(NamedTuple):
         return Factor(values, self.cells[:, position].astype(np.intp))
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A file that has been opened.
 
     Attributes
@@ -110,11 +107,9 @@ class Table:
     names: Sequence[str]
     blocks: Callable[[Sequence[int]], Iterator[Block]]
     typed: bool = True
-    named = True
 
 
-@dataclass(frozen=True)
-class Arrays:
+class Arrays(NamedTuple):
     """A file of arrays: rows x columns, and where labels and groups are not among the columns, these.
 
     Attributes
@@ -236,14 +231,12 @@ class NumberedRows:
     def in_parts(self) -> Iterator[tuple[Numbered, Numbered]]:
         """Votes and true labels, block by block."""
         for votes, facts, _ in self.blocks(all_labelled=True):
-            yield (
-                Numbered.of(self._vocabulary, votes),
-                Numbered.of(self._vocabulary, facts["true label"][:, None]),
-            )
+            labels = facts["true label"][:, None]
+            yield Numbered(self._vocabulary, numbers=votes), Numbered(self._vocabulary, numbers=labels)
 
     def collected(self) -> Rows:
         """All rows; those without a true label, too."""
-        votes, labels = Numbered(self._vocabulary, len(self._columns.voters)), Numbered(self._vocabulary, 1)
+        votes, labels = Numbered(self._vocabulary, len(self._columns.voters)), Numbered(self._vocabulary)
         found: dict[str, list[IntArray]] = {}
         for some, facts, share_read in self.blocks(all_labelled=False):
             votes.append(some, share_read)
@@ -255,9 +248,8 @@ class NumberedRows:
             raise NoRowsError("there are no rows: at least one is needed.")
         joined = {what: np.concatenate(parts) for what, parts in found.items()}
         names = {what: self._names[what].texts(joined[what]) for what in self._names if what in joined}
-        voters = self._columns.voter_names if self._table.named else None
         known = labels if len(labels.numbers) else None
-        return Rows(votes, known, voters, names.get("group"), names.get("item"))
+        return Rows(votes, known, self._columns.voter_names, names.get("group"), names.get("item"))
 
     def _numbers(self, block: Block, positions: Sequence[int]) -> AnyArray:
         if isinstance(block.cells, np.ndarray):
