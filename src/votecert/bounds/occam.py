@@ -173,13 +173,14 @@ class Occam(Bound):
 
     def fitted_mass(self, declared: Mapping[str, Any]) -> Fraction:
         """Part of delta for the fitted vote."""
-        where, mass = declared["list"], self.list_mass
-        if where == "none":
+        mass = self.list_mass
+        if declared["list"] == "none":
             return Fraction(0)
-        if isinstance(mass, FittedMass):
-            is_unlabelled = where == "other" and declared.get("unlabelled")
-            return Fraction(getattr(mass, "unlabelled" if is_unlabelled else where))
-        return Fraction(mass)
+        if not isinstance(mass, FittedMass):
+            return Fraction(mass)
+        if declared["list"] == "split":
+            return Fraction(mass.split)
+        return Fraction(mass.unlabelled if declared.get("unlabelled") else mass.other)
 
     def whole_mass(self, declared: Mapping[str, Any]) -> Fraction:
         """Part of delta that all whole-number votes share."""
