@@ -13,7 +13,7 @@ from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Origin
 from votecert.bounds.test_set import TestSet
 from votecert.certificate.groups import read_groupings
-from votecert.certificate.losses import Losses, certify_losses
+from votecert.certificate.losses import certify_losses
 from votecert.certificate.make import Maker, best_of
 from votecert.certificate.table import CertificateTable
 from votecert.learning import check_prior, find_learners, ignored, read_options, splitting
@@ -21,14 +21,7 @@ from votecert.learning.base import Learner
 from votecert.learning.budget import mark_interrupted
 from votecert.rows.ballots import Ballots
 from votecert.rows.checks import not_told_of_clusters
-from votecert.rows.read import (
-    Floats,
-    Weights,
-    check_delta,
-    read_rows,
-    read_weights,
-    voter_names,
-)
+from votecert.rows.read import Floats, Weights, check_delta, read_rows, read_weights, voter_names
 from votecert.rows.scores import Scores
 from votecert.rows.tables import column_names
 from votecert.rows.vote_table import unlabelled_of
@@ -164,8 +157,8 @@ def certify(
         theta, origin, options = np.ones(1), "fixed", {}  # a single voter leaves nothing to learn
     if costs is not None or clusters is not None or largest_cluster is not None:
         _refuse_with_losses(bound=bound, groups=groups, prior=prior, sequential=sequential or None)
-        asked = Losses(costs, clusters, largest_cluster)
-        return certify_losses(rows, theta, origin, asked, delta, fallback, names, options)
+        asked = costs, clusters, largest_cluster
+        return certify_losses(rows, theta, origin, *asked, delta, fallback, names, options)
     if sequential:
         bound = _sequential(bound, origin, groups)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from votecert._types import FloatArray, Indices, IntArray
+from votecert.certificate.triage.leads import all_counts
 from votecert.numerics.arithmetic import Arithmetic, Number
 from votecert.rows.clusters import GRID
 from votecert.rows.predictor import WeightedVote
@@ -144,11 +145,6 @@ def cheapest_offsets(vote: WeightedVote, totals: Any, expected: FloatArray, cost
         middle = int(np.floor((low + high) / 2))
         offsets[k] = middle + ((middle - low) % 2 == 0)
     return [int(number) for number in offsets - offsets.min()]
-
-
-def all_counts(rows: Rows) -> IntArray:
-    """How many rows each pattern stands for."""
-    return np.ones(rows.n_rows, dtype=np.int64) if isinstance(rows, Scores) else rows.counts
 
 
 def total_cost(losses: Losses) -> int:

@@ -1,43 +1,30 @@
-"""Votes that are fitted to cost little, and their losses on rows or clusters."""
+"""Votes that are fitted to cost little."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from votecert.certificate.losses import counting
-from votecert.certificate.losses.counting import Costs, Losses, counted_losses
+from votecert.certificate.losses.counting import Costs, counted_losses
 from votecert.certificate.record import as_tuple
-from votecert.certificate.triage.leads import candidate_votes
-from votecert.certificate.units import Units
+from votecert.certificate.triage.leads import Declared, candidate_votes, totals_on
 from votecert.rows.predictor import WeightedVote
 from votecert.rows.read import Rows
-from votecert.rows.scores import Scores, soft_totals
+from votecert.rows.scores import Scores
 
 FINE = 10_000
 """A soft vote is given so many times the votes, for offsets that are whole numbers."""
 
 
-def counted(vote: WeightedVote, units: Units, costs: Costs | None, largest: int | None) -> Losses:
-    """The losses of a vote on rows or clusters."""
-    known = costs or counting.error_costs(units.rows.n_classes)
-    return counted_losses(vote, units.rows, known, units.own, largest)
-
-
-def fitted_vote(
-    fitting: Rows, costs: Costs, fallback: int | None, classes_declared: bool, abstention_declared: bool
-) -> WeightedVote:
+def fitted_vote(fitting: Rows, costs: Costs, fallback: int | None, declared: Declared) -> WeightedVote:
     """Of the votes that fitting rows and declarations alone decide, the one that should cost least."""
-    found = candidate_votes(fitting, fallback, classes_declared, abstention_declared)
+    found = candidate_votes(fitting, fallback, declared)
     if counting.are_errors(costs):
         losses = [counted_losses(vote, fitting, costs, None, None) for vote in found]
         return min(zip(losses, found, strict=True), key=lambda one: counting.total_cost(one[0]))[1]
     for vote in found[:]:  # the classes should have other chances
         finer = times(vote, FINE if isinstance(fitting, Scores) else 2)
-        if isinstance(fitting, Scores):
-            totals: Any = soft_totals(fitting.values, finer.numbers, finer.offsets)
-        else:
-            totals = fitting.vote_totals(finer.numbers, finer.offsets)
+        totals = totals_on(finer, fitting)
         expected = counting.expected_classes(fitting, totals)
         found.append(replace(finer, offsets=tuple(counting.cheapest_offsets(finer, totals, expected, costs))))
     # the last one is the fitted vote, if there is one: it knows the chances best

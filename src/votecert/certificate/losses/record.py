@@ -12,7 +12,7 @@ from votecert._types import Codes
 from votecert.bounds.kinds import Kind, Real, Whole
 from votecert.certificate.checks import FLAG, Between
 from votecert.certificate.losses import counting
-from votecert.certificate.losses.fitting import counted, fitted_vote
+from votecert.certificate.losses.fitting import fitted_vote
 from votecert.certificate.text import amount, confidence, percent, share
 from votecert.certificate.triage.leads import answers
 from votecert.certificate.units import Units
@@ -198,16 +198,15 @@ class LossCertificate(VoteRecord):
         if (units.number, units.rows.n_voters) != (self.n_units + self.n_fitted, self.n_voters):
             return ["These are other rows, clusters or voters than it is about."], []
         problems, trusted, vote = [], [], self.predictor
+        costs = self.costs or counting.error_costs(self.n_classes)
         if self.origin == "learned":
             fitting, units = units.parts(self.split, self.seed)
-            costs = self.costs or counting.error_costs(self.n_classes)
-            declared = self.classes_declared, self.abstention_declared
-            difference = fits_differ(vote, fitted_vote(fitting.rows, costs, self.fallback, *declared))
+            difference = fits_differ(vote, fitted_vote(fitting.rows, costs, self.fallback, self))
             if difference > SAME_FIT:
                 problems.append(OTHER_VOTE)
             elif difference:
                 trusted.append(f"The vote was fitted on these rows: again, it differs by {difference:.1e}.")
-        if counted(vote, units, self.costs, self.largest) != self.losses:
+        if counting.counted_losses(vote, units.rows, costs, units.own, self.largest) != self.losses:
             problems.append("The losses are others on these rows.")
         errors = units.rows.errors(vote.numbers, vote.offsets, vote.fallback)
         if (units.rows.n_rows, errors) != (self.n_rows, self.errors):

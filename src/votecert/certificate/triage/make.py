@@ -113,7 +113,7 @@ def triage(
         cuts, starts = declared_cuts(vote, thresholds, always_odd(vote, rows))
     else:
         fitting, certifying = (part.rows for part in Units(rows, None).parts(split, random_state))
-        vote = fit_vote(fitting, place, rows.classes_declared, rows.abstention_declared)
+        vote = fit_vote(fitting, place, rows)
         if thresholds is not None:
             cuts, starts = declared_cuts(vote, thresholds, False)
         else:

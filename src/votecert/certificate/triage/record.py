@@ -223,7 +223,7 @@ class Triage(VoteRecord):
 
     def _refit(self, fitting: Rows, n_certifying: int) -> Found:
         """Fit vote and thresholds again: sums may be rounded otherwise elsewhere, but not more than that."""
-        vote = fit_vote(fitting, self.fallback, self.classes_declared, self.abstention_declared)
+        vote = fit_vote(fitting, self.fallback, self)
         if vote != self.predictor:
             difference = fits_differ(self.predictor, vote)
             if difference > SAME_FIT:
