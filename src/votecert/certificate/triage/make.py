@@ -140,7 +140,7 @@ def triage(
 def limits(counts: Counts, thresholds: Sequence[float], max_risk: float, delta: float) -> dict[str, Any]:
     """Test the thresholds: the one that is used, its coverage, and the curve."""
     risks = rules.curve_risks(OUTWARD, counts, delta)
-    place = rules.selected(counts, max_risk, risks, rules.passing(OUTWARD, counts, max_risk, delta))
+    place = rules.selected(OUTWARD, counts, max_risk, delta, risks)
 
     def least(place: int) -> float:
         return max(0.0, float(rules.coverage(OUTWARD, counts, place, delta)) - 1e-15)

@@ -180,8 +180,7 @@ class Triage(VoteRecord):
         counts, delta = self.counts, self.delta
         problems: list[str] = []
         risks = rules.curve_risks(ar, counts, delta)
-        passed = rules.passing(ar, counts, self.max_risk, delta)
-        allowed = rules.selected(counts, self.max_risk, risks, passed)
+        allowed = rules.selected(ar, counts, self.max_risk, delta, risks)
         if self.place is not None and (allowed is None or self.place > allowed):
             problems.append(f"At the threshold {self.threshold!r} the risk is not certified.")
         for place, point, risk in zip(rules.points(len(self.cuts)), self.curve, risks, strict=True):
