@@ -282,7 +282,12 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
     return f"with the {origin} weights rounded to whole numbers: {listed}"
 
 
-def worth_of_answers(certificate: Certificate, most: int = FEW) -> list[tuple[str, str, str, float]]:
+def names_of(certificate: Certificate) -> Sequence[str]:
+    """The names of the voters, or what stands for them."""
+    return certificate.voters or [f"voter {place + 1}" for place in range(len(certificate.predictor.votes))]
+
+
+def worth_of_answers(certificate: Certificate) -> list[tuple[str, str, str, float]]:
     """What answers are worth in a vote with a table: voter, what it says, for which label, and how much.
 
     That is its lead over every other label, as a share of all voters' weight. Voters with most weight come
@@ -291,9 +296,8 @@ def worth_of_answers(certificate: Certificate, most: int = FEW) -> list[tuple[st
     vote = certificate.predictor
     if vote.table is None:
         return []
-    names = certificate.voters or [f"voter {place + 1}" for place in range(len(vote.votes))]
-    listed = []
-    for voter in sorted(range(len(vote.votes)), key=lambda place: -vote.votes[place])[:most]:
+    names, listed = names_of(certificate), []
+    for voter in sorted(range(len(vote.votes)), key=lambda place: -vote.votes[place])[:FEW]:
         for answer, votes in zip((*vote.classes, "nothing"), vote.table[voter], strict=False):
             second, first = sorted((0, *votes))[-2:] if len(votes) < 2 else sorted(votes)[-2:]
             if first > second:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from votecert.certificate import Certificate, CertificateTable, compare, compare_at
 from votecert.certificate.text import percent
+from votecert.certificate.words import names_of
 from votecert.display._canvas import BLACK, BLUE, GREY, RED, SKY, WHITE, Display, as_label, shade
 
 CLAIMED = {"facecolor": BLUE, "edgecolor": BLUE}
@@ -149,8 +150,8 @@ class WeightsDisplay(Bars):
     @classmethod
     def from_certificate(cls, certificate: Certificate, *, ax: Any = None) -> Self:
         """Weights of the certified vote."""
-        names = certificate.voters or [f"voter {i + 1}" for i in range(certificate.terms.n_voters)]
-        made = cls(certificate.weights, list(names), certificate.offsets, list(certificate.classes))
+        names, classes = list(names_of(certificate)), list(certificate.classes)
+        made = cls(certificate.weights, names, certificate.offsets, classes)
         return made._drawn_on(ax)
 
     @classmethod

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from votecert.bounds.base import ROUNDING, Origin
-from votecert.certificate.losses.counting import counted_losses, error_costs, read_costs
-from votecert.certificate.losses.fitting import fitted_vote
+from votecert.certificate.losses.counting import counted_losses, error_costs, fitted_vote, read_costs
 from votecert.certificate.losses.record import LossCertificate
 from votecert.certificate.make import fallback_index
 from votecert.certificate.triage.leads import vote_of
@@ -69,11 +68,7 @@ def certify_losses(
         n_fitted=n_fitted,
         n_rows=certifying.rows.n_rows,
         errors=certifying.rows.errors(vote.numbers, vote.offsets, vote.fallback),
-        **vote_fields(vote, rows),
-        origin="learned" if theta is None else "fixed",
-        split=float(split),
-        seed=int(seed),
-        voters=voters,
+        **vote_fields(vote, rows, origin, split, seed, voters),
     )
     limit = float(made.limit(OUTWARD))
     return replace(made, risk=min(1.0, limit * (1 + ROUNDING)))

@@ -12,7 +12,6 @@ from votecert._types import Codes
 from votecert.bounds.kinds import Kind, Real, Whole
 from votecert.certificate.checks import FLAG, Between
 from votecert.certificate.losses import counting
-from votecert.certificate.losses.fitting import fitted_vote
 from votecert.certificate.text import amount, confidence, percent, share
 from votecert.certificate.triage.leads import answers
 from votecert.certificate.units import Units
@@ -123,12 +122,10 @@ class LossCertificate(VoteRecord):
     def claim(self) -> str:
         """What is certified."""
         new = "a new row"
-        if self.clusters:
-            new = (
-                "a random row of a new cluster"
-                if self.largest is None
-                else "a new row, in clusters like these"
-            )
+        if self.clusters and self.largest is None:
+            new = "a random row of a new cluster"
+        elif self.clusters:
+            new = "a new row, in clusters like these"
         if self.costs is None:
             return f"errs on {new} with a chance of at most {percent(self.risk)}"
         return f"costs at most {_up(self.cost)} on {new}, of {self.scale:g} that it may cost"
@@ -201,7 +198,7 @@ class LossCertificate(VoteRecord):
         costs = self.costs or counting.error_costs(self.n_classes)
         if self.origin == "learned":
             fitting, units = units.parts(self.split, self.seed)
-            difference = fits_differ(vote, fitted_vote(fitting.rows, costs, self.fallback, self))
+            difference = fits_differ(vote, counting.fitted_vote(fitting.rows, costs, self.fallback, self))
             if difference > SAME_FIT:
                 problems.append(OTHER_VOTE)
             elif difference:

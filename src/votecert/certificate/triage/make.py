@@ -123,17 +123,13 @@ def triage(
         max_risk=float(max_risk),
         delta=float(delta),
         **limits(counts, [cut / scale_of(vote) for cut in cuts], max_risk, delta),
-        **vote_fields(vote, rows),
+        **vote_fields(vote, rows, origin, split, random_state, names),
         cuts=cuts,
         starts=starts,
         answered=tuple(counts.answered),
         errors=tuple(counts.errors),
         n_rows=certifying.n_rows,
         n_fitted=rows.n_rows - certifying.n_rows,
-        origin=origin,
-        split=float(split),
-        seed=int(random_state),
-        voters=names,
     )
 
 
