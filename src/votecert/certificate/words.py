@@ -316,13 +316,13 @@ def kinds_compared(certificate: Certificate) -> list[tuple[str, float, float]]:
 
 def about_learning(certificate: Certificate) -> list[str]:
     """What learning found, what it gained, and what to do the next time."""
-    kinds = {name: error for name, error, _ in kinds_compared(certificate)}
     terms, sentences = certificate.terms, []
-    if kinds:
-        errors = {name: percent(kinds[name]) for name in ("plain vote", "best single voter") if name in kinds}
-        others = " and ".join(f"{error} by the {name}" for name, error in errors.items())
-        share = max(kinds_compared(certificate), key=lambda kind: kind[2])
-        mostly = f" It is mostly {share[0]!r}, which errs on {percent(share[1])} there." if share[2] else ""
+    if compared := kinds_compared(certificate):
+        errors = {kind: percent(error) for kind, error, _ in compared}
+        simple = [name for name in ("plain vote", "best single voter") if name in errors]
+        others = " and ".join(f"{errors[name]} by the {name}" for name in simple)
+        name, _, part = max(compared, key=lambda kind: kind[2])
+        mostly = f" It is mostly {name!r}, which errs on {errors[name]} there." if part else ""
         used = terms.choice.get("statement") == "list"
         which = "The fitted vote is certified." if used else "A whole-number vote has the smaller limit."
         sentences.append(

@@ -140,15 +140,10 @@ def _new_rows(
     import numpy as np
 
     # voters that fall silent are what one wants to hear of, whether or not they ever did
-    wanted = {
-        "classes": list(one.classes),
-        "can_abstain": None,
-        "validate": False,
-        "group": cluster or options.group,
-    }
+    wanted = {"classes": list(one.classes), "can_abstain": None, "validate": False}
     voters = one.voters if prediction is None else (prediction,)
     try:
-        found = read_rows(votes, options, talk, **wanted, voters=voters)
+        found = read_rows(votes, options, talk, **wanted, group=cluster or options.group, voters=voters)
     except ValueError as error:
         told, unknown, _ = str(error).partition(" Add them to")
         if not unknown:
