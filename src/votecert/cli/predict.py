@@ -74,8 +74,9 @@ def predict(
         decide = vote.predict_codes
     labels = decide(found.votes).tolist()
     save(output, _as_csv(labels, None if found.items is None else found.items.tolist()), talk)
-    if formulas := sorted({one for one in labels if isinstance(one, str) and one.startswith(FORMULA_STARTS)}):
-        # labels are written as they are; whoever opens them in a spreadsheet has to know
+    # labels are written as they are; whoever opens them in a spreadsheet has to know
+    formulas = sorted({one for one in labels if isinstance(one, str) and one.startswith(FORMULA_STARTS)})
+    if formulas:
         shown = plain(repr(formulas[0]))
         talk.note(f"a spreadsheet would run labels such as {shown} as formulas: import the column as text.")
     named = [none if label is None else plain(label) for label in labels]

@@ -170,12 +170,11 @@ def read_costs(costs: Any, classes: Sequence[Any]) -> Costs:
     >>> read_costs([[0, 1], [50, 0]], ["ok", "fraud"])
     ((0.0, 1.0), (50.0, 0.0))
     """
-    table: Any = costs
     if hasattr(costs, "to_dict") and hasattr(costs, "columns"):
         costs = costs.to_dict("index")
     if isinstance(costs, Mapping):
-        table = _by_name(costs, [str(label) for label in classes])
-    values = np.asarray(table, dtype=np.float64)
+        costs = _by_name(costs, [str(label) for label in classes])
+    values = np.asarray(costs, dtype=np.float64)
     c = len(classes)
     if values.shape not in ((c, c), (c, c + 1)):
         raise ValueError(
