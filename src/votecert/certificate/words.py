@@ -143,9 +143,8 @@ def statement(certificate: Certificate) -> str:
 def assumptions(certificate: Certificate) -> list[str]:
     """What must be true for the statement to hold."""
     terms, method = certificate.terms, certificate.method
-    listed = common_assumptions(
-        certificate, amount(terms.n_rows, "row"), terms.n_outputs, method.assumptions()
-    )
+    units = amount(terms.n_rows, "row")
+    listed = common_assumptions(certificate, units, terms.n_outputs, method.assumptions())
     if certificate.origin == "fixed" or method.origins == ("fixed",):  # which says nothing about others
         listed.append("The weights were fixed without looking at these rows.")
     if terms.choice.get("list") == "other" or terms.choice.get("unlabelled"):

@@ -1,4 +1,4 @@
-"""What a vote costs on rows, or in clusters of rows; the limit on the mean of that; votes that cost little.
+"""What a vote costs on rows, or in clusters of rows, in whole numbers; and votes that should cost little.
 
 A loss is a whole number of :data:`UNIT` parts of the largest cost, rounded up: exact where it is 0 or 1. In a
 cluster it is the mean over the rows, rounded up to a multiple of 1/1024; or, for clusters of at most N rows
@@ -18,7 +18,6 @@ from scipy.special import log_softmax
 from votecert._types import FloatArray, Indices, IntArray
 from votecert.certificate.record import as_tuple
 from votecert.certificate.triage.leads import Declared, all_counts, candidate_votes, totals_on
-from votecert.numerics.arithmetic import Arithmetic, Number
 from votecert.rows.clusters import GRID
 from votecert.rows.predictor import WeightedVote
 from votecert.rows.read import Rows
@@ -92,23 +91,6 @@ def counted_losses(
         (size, place * (UNIT // GRID), n)
         for size, place, n in zip(*units.tolist(), number.tolist(), strict=True)
     )
-
-
-def mean_loss(losses: Losses) -> float:
-    """Mean of the losses that were counted, as a part of the largest cost."""
-    return total_cost(losses) / UNIT / sum(size * count for size, _, count in losses)
-
-
-def loss_limit(ar: Arithmetic, losses: Losses, delta: float, *, largest: int | None, errors: bool) -> Number:
-    """The limit on the mean loss: Clopper and Pearson's for errors, else that for losses in [0, 1]."""
-    level = ar.log(delta)  # just as the test-set bound has it
-    counts = [count for _, _, count in losses]
-    if errors:
-        wrong = sum(count for _, loss, count in losses if loss)
-        return ar.clopper_pearson_upper(wrong, sum(counts), level)
-    values = [Fraction(loss, UNIT * (largest or 1)) for _, loss, _ in losses]
-    sizes = None if largest is None else [Fraction(size, largest) for size, _, _ in losses]
-    return ar.bounded_mean_upper(values, counts, level, sizes)
 
 
 def expected_classes(rows: Rows, totals: Any) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy.typing as npt
@@ -89,7 +90,8 @@ class LossCertificate(VoteRecord):
     @property
     def mean(self) -> float:
         """The mean cost that was counted."""
-        return counting.mean_loss(self.losses) * self.scale
+        parts = counting.total_cost(self.losses) / counting.UNIT
+        return parts / sum(size * count for size, _, count in self.losses) * self.scale
 
     @property
     def counts_errors(self) -> bool:
@@ -172,10 +174,15 @@ class LossCertificate(VoteRecord):
         return self._verified(votes, y, lambda rows: self._recount(rows, clusters))
 
     def limit(self, ar: Arithmetic) -> Number:
-        """The limit on the mean loss."""
-        return counting.loss_limit(
-            ar, self.losses, self.delta, largest=self.largest, errors=self.counts_errors
-        )
+        """The limit on the mean loss: Clopper and Pearson's for errors, else that for losses in [0, 1]."""
+        level = ar.log(self.delta)  # just as the test-set bound has it
+        largest, counts = self.largest, [count for _, _, count in self.losses]
+        if self.counts_errors:
+            wrong = sum(count for _, loss, count in self.losses if loss)
+            return ar.clopper_pearson_upper(wrong, sum(counts), level)
+        values = [Fraction(loss, counting.UNIT * (largest or 1)) for _, loss, _ in self.losses]
+        sizes = None if largest is None else [Fraction(size, largest) for size, _, _ in self.losses]
+        return ar.bounded_mean_upper(values, counts, level, sizes)
 
     def _recomputed(self, ar: Arithmetic, below: float) -> tuple[float, list[str]]:
         recomputed = float(min(1, self.limit(ar)))
