@@ -11,8 +11,14 @@ import pytest
 from scipy.stats import beta, binom
 
 import votecert as vc
-from votecert.certificate.losses.counting import UNIT, cheapest_offsets, counted_losses, in_units, read_costs
-from votecert.certificate.losses.fitting import times
+from votecert.certificate.losses.counting import (
+    UNIT,
+    cheapest_offsets,
+    counted_losses,
+    in_units,
+    read_costs,
+    times,
+)
 from votecert.certificate.record import digest
 from votecert.certificate.units import Units
 from votecert.certificate.verification import fits_differ

@@ -1,8 +1,7 @@
 """Certificates: making them, comparing them, writing them to files and checking them."""
 
-from votecert.certificate._certify import certify, compare
+from votecert.certificate._certify import certify, compare, compare_at
 from votecert.certificate.certificate import Certificate
-from votecert.certificate.compare_at import compare_at
 from votecert.certificate.table import CertificateTable
 from votecert.certificate.verification import Verification
 

@@ -1,4 +1,4 @@
-"""``certify`` and ``compare``: from votes and labels to certificates."""
+"""``certify``, ``compare`` and ``compare_at``: from votes and labels to certificates."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import numpy.typing as npt
 from votecert.bounds import BOUNDS, find_bound
 from votecert.bounds.base import Bound, Origin
 from votecert.bounds.test_set import TestSet
+from votecert.certificate.certificate import Certificate
+from votecert.certificate.certified_rows import certified_rows
 from votecert.certificate.groups import read_groupings
-from votecert.certificate.losses import Losses, certify_losses
+from votecert.certificate.losses import certify_losses
 from votecert.certificate.make import Maker, best_of
 from votecert.certificate.table import CertificateTable
 from votecert.learning import check_prior, find_learners, ignored, read_options, splitting
@@ -23,13 +25,13 @@ from votecert.rows.ballots import Ballots
 from votecert.rows.checks import not_told_of_clusters
 from votecert.rows.read import (
     Floats,
+    KnownWeights,
     Weights,
     check_delta,
     read_rows,
     read_weights,
     voter_names,
 )
-from votecert.rows.scores import Scores
 from votecert.rows.tables import column_names
 from votecert.rows.vote_table import unlabelled_of
 
@@ -163,9 +165,11 @@ def certify(
     if theta is None and bound is None and rows.n_voters == 1 and isinstance(rows, Ballots):
         theta, origin, options = np.ones(1), "fixed", {}  # a single voter leaves nothing to learn
     if costs is not None or clusters is not None or largest_cluster is not None:
-        _refuse_with_losses(bound=bound, groups=groups, prior=prior, sequential=sequential or None)
-        asked = Losses(costs, clusters, largest_cluster)
-        return certify_losses(rows, theta, origin, asked, delta, fallback, names, options)
+        others = {"bound": bound, "groups": groups, "prior": prior, "sequential": sequential or None}
+        if said := [name for name, value in others.items() if value is not None]:
+            raise TypeError(f"{said[0]}= would be ignored here: leave it out with costs= or clusters=.")
+        asked = costs, clusters, largest_cluster
+        return certify_losses(rows, theta, origin, *asked, delta, fallback, names, options)
     if sequential:
         bound = _sequential(bound, origin, groups)
     tried = BEST_OF if bound == "best" else [bound if bound is not None else DEFAULT_BOUND[origin]]
@@ -177,7 +181,7 @@ def certify(
     if groups is not None:
         if bound == "best":
             raise ValueError("groups= need one bound; bound='best' tries several. Name one of them.")
-        groupings = read_groupings(groups, y if y is not None else _labels(rows), rows, methods[0])
+        groupings = read_groupings(groups, y, rows, methods[0])
         return maker.make_groups(methods[0], found_by[0], delta, groupings)
     share = delta / len(methods)
     made = [maker.make(method, how, share) for method, how in zip(methods, found_by, strict=True)]
@@ -264,21 +268,12 @@ def compare(
         methods.sort(key=lambda method: method is not learned)
     certificates = []
     for method in methods:
-        if found is not None and method is learned:
-            here = found
-        else:
-            here = maker.evaluate(method, how, share)
-            if found is not None:
-                here = mark_interrupted(here, bool(found.details["interrupted"]))
+        here = found if found is not None and method is learned else maker.evaluate(method, how, share)
+        if found is not None:
+            here = mark_interrupted(here, bool(found.details["interrupted"]))
         certificates.append(maker.write(method, here, share))
     certificates.sort(key=lambda certificate: (not certificate.is_guarantee, certificate.risk))
     return CertificateTable(tuple(certificates), "bound", skipped, simultaneous)
-
-
-def _refuse_with_losses(**others: Any) -> None:
-    """Options that costs and clusters have no use for."""
-    if said := [name for name, value in others.items() if value is not None]:
-        raise TypeError(f"{said[0]}= would be ignored here: leave it out with costs= or clusters=.")
 
 
 def _sequential(bound: str | Bound | None, origin: Origin, groups: Any) -> Bound:
@@ -326,9 +321,21 @@ def _in_search(search: str, bounds: Sequence[Bound]) -> Sequence[Bound]:
     return [bound.in_paper_search() for bound in bounds]
 
 
-def _labels(rows: Ballots | Scores) -> npt.NDArray[Any]:
-    """The true label of each row."""
-    if isinstance(rows, Scores):
-        return np.asarray(rows.classes[rows.labels])
-    places = slice(None) if rows.pattern_of_row is None else rows.pattern_of_row
-    return np.asarray(rows.classes[rows.labels[places]])
+def compare_at(certificate: Certificate, votes: Any, y: Any = None, **options: Any) -> CertificateTable:
+    """Every bound at the weights of a certificate, on its own rows, for looking.
+
+    The weights keep their origin: the test-set bound is no guarantee for those learned on the same rows.
+    Bounds are about the weights only, without the offsets and tables that "occam" may have
+    added.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    votes, y
+        The certifying rows, as given to ``certify``, or Ballots.
+    **options
+        Of :func:`compare`.
+    """
+    weights = KnownWeights(certificate.weights, certificate.origin)
+    own = {"weights": weights, "delta": certificate.delta, "voters": certificate.voters}
+    return compare(certified_rows(certificate, votes, y), **{**own, **options})

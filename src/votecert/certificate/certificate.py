@@ -148,14 +148,13 @@ class Certificate(AboutVote):
         vote = self.predictor
         if vote.table is None:
             return None
-        names = self.voters or [f"voter {place + 1}" for place in range(len(vote.votes))]
         votes, answers = vote.numbers / max(1, sum(vote.votes)), (*self.classes, None)
         return {
             name: {
                 answer: dict(zip(self.classes, worth, strict=True))
                 for answer, worth in zip(answers, rows, strict=False)
             }
-            for name, rows in zip(names, votes.tolist(), strict=True)
+            for name, rows in zip(words.names_of(self), votes.tolist(), strict=True)
         }
 
     @property

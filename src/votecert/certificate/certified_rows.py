@@ -29,7 +29,16 @@ def certified_rows(certificate: Certificate, votes: Any, y: Any) -> Ballots | Sc
     if isinstance(votes, Ballots | Scores):
         if y is not None:
             raise ValueError("Ballots have the true labels in them: leave y out.")
-        _refuse_other_encoding(certificate, votes)
+        kind = "soft" if isinstance(votes, Scores) else "hard"
+        if kind != certificate.kind:
+            raise ValueError(
+                f"The certificate is about a {certificate.kind} vote, but these rows are of a {kind} one."
+            )
+        if votes.classes.tolist() != classes or votes.n_outputs != terms.n_outputs:
+            raise ValueError(
+                "These rows were not read with the certificate's classes and its rule for abstentions: read "
+                f"them with classes={classes!r} and can_abstain={abstain}."
+            )
         return votes
     if votes is None or y is None:
         raise ValueError("To count again both votes and y are needed.")
@@ -40,18 +49,3 @@ def certified_rows(certificate: Certificate, votes: Any, y: Any) -> Ballots | Sc
         split, seed = terms.choice.get("split", 0.0), terms.choice.get("seed", 0)
         return read_ballots(votes, y, classes=classes, can_abstain=abstain, split=split, seed=seed)
     return Ballots.from_votes(votes, y, classes=classes, can_abstain=abstain)
-
-
-def _refuse_other_encoding(certificate: Certificate, rows: Ballots | Scores) -> None:
-    """Rows that are encoded already must be encoded as the certificate wants them."""
-    terms, kind = certificate.terms, "soft" if isinstance(rows, Scores) else "hard"
-    if kind != certificate.kind:
-        raise ValueError(
-            f"The certificate is about a {certificate.kind} vote, but these rows are of a {kind} one."
-        )
-    classes, abstain = list(certificate.classes), terms.n_outputs > terms.n_classes
-    if rows.classes.tolist() != classes or rows.n_outputs != terms.n_outputs:
-        raise ValueError(
-            "These rows were not read with the certificate's classes and its rule for abstentions: read them "
-            f"with classes={classes!r} and can_abstain={abstain}."
-        )

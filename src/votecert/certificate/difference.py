@@ -87,9 +87,8 @@ class Difference(Record):
                 f"most {percent(self.upper)} higher than that of {self.second}: which is better is open."
             )
         least, most = sorted((abs(self.lower), abs(self.upper)))
-        winner, loser = self.first, self.second
-        if self.better == "second":
-            winner, loser = loser, winner
+        pair = self.first, self.second
+        winner, loser = pair if self.better == "first" else pair[::-1]
         return (
             f"{held}, {winner} is better than {loser}: its error on {new} is lower, by {at_least(least)} to "
             f"{percent(most)}."

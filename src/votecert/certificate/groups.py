@@ -52,33 +52,30 @@ class Grouping:
             yield label if self.name is None else f"{self.name}: {label}", label, groups == label
 
 
-def read_groupings(groups: Any, labels: AnyArray, rows: Rows, method: Bound) -> list[Grouping]:
-    """What the user passes as ``groups``: one grouping, a list of them, or a dictionary with their names."""
+def read_groupings(groups: Any, y: Any, rows: Rows, method: Bound) -> list[Grouping]:
+    """What the user passes as ``groups``: one grouping, a list of them, or a dictionary with their names.
+
+    The true labels are those of the rows where ``y`` was not given beside them.
+    """
     if isinstance(rows, Ballots) and rows.pattern_of_row is None:
         raise ValueError(
             "Rows that were read in blocks are gone and cannot be grouped: read each group by itself and "
             "certify it with its share of delta."
         )
-    found = _groupings(groups, labels, rows.n_rows)
+    if y is None:
+        y = rows.classes[rows.labels if isinstance(rows, Scores) else rows.labels[rows.pattern_of_row]]
+    named: list[tuple[str | None, Any]] = [(None, groups)]
+    if isinstance(groups, Mapping):
+        named = [(str(name), one) for name, one in groups.items()]
+    elif isinstance(groups, list | tuple) and any(_is_grouping(one, rows.n_rows) for one in groups):
+        named = [(_name_of(one, f"grouping {place}"), one) for place, one in enumerate(groups, start=1)]
+    found = [_grouping(name, one, y, rows.n_rows) for name, one in named]
     if any(one.groups is None for one in found) and not method.counts_errors:
         raise ValueError(
             f"groups='predicted' is not covered by the bound {method.id!r}: use bound='occam', or "
             "fixed_in_advance=True for weights that were."
         )
     return found
-
-
-def _groupings(groups: Any, labels: AnyArray, n_rows: int) -> list[Grouping]:
-    if isinstance(groups, Mapping):
-        return [_grouping(str(name), one, labels, n_rows) for name, one in groups.items()]
-    if isinstance(groups, list | tuple) and any(_is_grouping(one, n_rows) for one in groups):
-        unnamed = (f"grouping {place}" for place in range(1, len(groups) + 1))
-        names = [
-            one if isinstance(one, str) else str(getattr(one, "name", None) or other)
-            for one, other in zip(groups, unnamed, strict=True)
-        ]
-        return [_grouping(name, one, labels, n_rows) for name, one in zip(names, groups, strict=True)]
-    return [_grouping(None, groups, labels, n_rows)]
 
 
 def predicted(rows: Rows, vote: WeightedVote) -> AnyArray:
@@ -97,7 +94,11 @@ def _is_grouping(one: Any, n_rows: int) -> bool:
     return hasattr(one, "__len__")
 
 
-def _grouping(name: str | None, groups: Any, labels: AnyArray, n_rows: int) -> Grouping:
+def _name_of(one: Any, otherwise: str) -> str:
+    return one if isinstance(one, str) else str(getattr(one, "name", None) or otherwise)
+
+
+def _grouping(name: str | None, groups: Any, labels: Any, n_rows: int) -> Grouping:
     if isinstance(groups, str):
         if groups not in KEYWORDS:
             raise ValueError(

@@ -45,8 +45,7 @@ def at_least(share: float) -> str:
     >>> at_least(0.75129), at_least(1.0), at_least(0.000123)
     ('75.12 %', '100 %', '0.0123 %')
     """
-    exact = Decimal(repr(float(share))) * 100
-    places = max(2, 2 - exact.adjusted()) if exact else 2
+    exact, places = _percent(share)
     return f"{_short(exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR))} %"
 
 
@@ -129,10 +128,15 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _percent(share: float) -> tuple[Decimal, int]:
+    """Percent, and how many digits to show after the point: two, or as many as give three in all."""
+    exact = Decimal(repr(float(share))) * 100
+    return exact, max(2, 2 - exact.adjusted()) if exact else 2
+
+
 def _ceiling(risk: float) -> Decimal:
     """Percent with two digits after the point or three in all; more where it would look like certainty."""
-    exact = Decimal(repr(float(risk))) * 100
-    places = max(2, 2 - exact.adjusted()) if exact else 2
+    exact, places = _percent(risk)
     while (rounded := exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)) >= 100:
         if risk >= 1:
             return Decimal(100)

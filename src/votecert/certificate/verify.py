@@ -17,20 +17,21 @@ from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.learning.whole_votes import refitted_vote
 from votecert.rows.ballots import Ballots
 
+FITTED = "The vote was fitted on the rows that the seed picks"
+
 SAME_SHARE = 0.01
 """Errors and shares of kinds of votes may differ by less."""
 
 
 def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> verification.Verification:
     """Recompute a certificate; see :meth:`Certificate.verify`."""
-    n_voters = certificate.terms.n_voters
-    arithmetic, ar, below = verification.best_arithmetic(
-        n_voters if isinstance(n_voters, int) else sys.maxsize
-    )
+    terms = certificate.terms
+    n_voters = terms.n_voters if isinstance(terms.n_voters, int) else sys.maxsize
+    arithmetic, ar, below = verification.best_arithmetic(n_voters)
     if problem := certificate.problem_with_fields() or certificate.problem_with_terms():
         return verification.Verification.refused(arithmetic, problem)
     problems = [] if certificate.intact else [verification.EDITED]
-    value = certificate.method.formula(ar, certificate.terms)
+    value = certificate.method.formula(ar, terms)
     recomputed = float(min(1, max(0, value.risk)))
     problems += _differences(certificate, recomputed, below)
     problems += _details_that_differ(certificate, {name: float(x) for name, x in value.details.items()})
@@ -42,7 +43,7 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> verifi
         fit_problems, fit_trust = _refit(certificate, rows) if not problems else ([], [])
         problems, on_trust = problems + fit_problems, on_trust + fit_trust
     elif certificate.fitted_on == "part":
-        on_trust.append("The vote was fitted on the rows that the seed picks; with the rows this is checked.")
+        on_trust.append(f"{FITTED}; with the rows this is checked.")
     return verification.Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
 
 
@@ -70,13 +71,14 @@ def _left_out(certificate: Certificate) -> set[tuple[str, float]]:
 
 def _counts_that_differ(certificate: Certificate) -> list[str]:
     """Errors and ties on all rows against those that the bound counted, on all rows or on a part."""
-    statistics, problems = certificate.terms.statistics, []
+    statistics = certificate.terms.statistics
     others = certificate.terms.n_rows - statistics.get("rows", certificate.terms.n_rows)
-    for name in ("errors", "ties"):
-        counted = statistics.get(name)
-        if counted is not None and not counted <= getattr(certificate, name) <= counted + others:
-            problems.append(f"The {name} on all rows do not go with the {counted} that the bound counted.")
-    return problems
+    return [
+        f"The {name} on all rows do not go with the {statistics[name]} that the bound counted."
+        for name in ("errors", "ties")
+        if name in statistics
+        and not statistics[name] <= getattr(certificate, name) <= statistics[name] + others
+    ]
 
 
 def _details_that_differ(certificate: Certificate, known: dict[str, float]) -> list[str]:
@@ -156,11 +158,9 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
         return [], []
     choice = certificate.terms.choice
     if choice["member"] != "fitted":
-        return [], [
-            "The vote was fitted on the rows that the seed picks by version 0.1, whose fit is no more."
-        ]
+        return [], [f"{FITTED} by version 0.1, whose fit is no more."]
     if choice.get("unlabelled"):
-        return [], ["The vote was fitted on the rows that the seed picks, and on rows without labels."]
+        return [], [f"{FITTED}, and on rows without labels."]
     again = refitted_vote(
         rows,
         choice,
@@ -169,14 +169,11 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     )
     if again is None:
         return ["The rows that the seed picks are too few to fit a vote on."], []
-    new = certified_vote(
-        replace(certificate.terms, choice=again.choice()), certificate.classes, certificate.kind
-    )
+    terms = replace(certificate.terms, choice=again.choice())
+    new = certified_vote(terms, certificate.classes, certificate.kind)
     difference = verification.fits_differ(certificate.predictor, new)
     if difference == 0:
         return _fit_that_differs(certificate.details, again.details()), []
     if difference <= verification.SAME_FIT:
-        return [], [
-            f"The vote was fitted on the rows that the seed picks: again, it differs by {difference:.1e}."
-        ]
+        return [], [f"{FITTED}: again, it differs by {difference:.1e}."]
     return [verification.OTHER_VOTE], []

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from votecert._types import Codes, Indices
+from votecert._types import Codes, Indices, Origin
 from votecert.bounds.kinds import MOST_FOR_AN_ANSWER, MOST_VOTES, Index, Kind, OneOf, Real, Votes, Whole
 from votecert.bounds.occam import MOST_DRAWN_ROWS
 from votecert.certificate import verification
@@ -267,8 +267,12 @@ class VoteRecord(AboutVote):
                 yield f"the seed draws {drawn} of {number} to fit on, not {fitted}."
 
 
-def vote_fields(vote: WeightedVote, rows: Rows) -> dict[str, Any]:
+def vote_fields(
+    vote: WeightedVote, rows: Rows, origin: Origin, split: float, seed: int, voters: tuple[str, ...] | None
+) -> dict[str, Any]:
     """The fields of a vote on such rows, to make a record."""
     names = ("votes", "offsets", "table", "classes", "kind", "fallback")
     declared = ("n_outputs", "classes_declared", "abstention_declared")
-    return {name: getattr(vote, name) for name in names} | {name: getattr(rows, name) for name in declared}
+    found = {"origin": origin, "split": float(split), "seed": int(seed), "voters": voters}
+    found |= {name: getattr(vote, name) for name in names}
+    return found | {name: getattr(rows, name) for name in declared}

@@ -143,9 +143,8 @@ def statement(certificate: Certificate) -> str:
 def assumptions(certificate: Certificate) -> list[str]:
     """What must be true for the statement to hold."""
     terms, method = certificate.terms, certificate.method
-    listed = common_assumptions(
-        certificate, amount(terms.n_rows, "row"), terms.n_outputs, method.assumptions()
-    )
+    units = amount(terms.n_rows, "row")
+    listed = common_assumptions(certificate, units, terms.n_outputs, method.assumptions())
     if certificate.origin == "fixed" or method.origins == ("fixed",):  # which says nothing about others
         listed.append("The weights were fixed without looking at these rows.")
     if terms.choice.get("list") == "other" or terms.choice.get("unlabelled"):
@@ -282,7 +281,12 @@ def with_weights(vote: WeightedVote, origin: str, rounded: bool) -> str:
     return f"with the {origin} weights rounded to whole numbers: {listed}"
 
 
-def worth_of_answers(certificate: Certificate, most: int = FEW) -> list[tuple[str, str, str, float]]:
+def names_of(certificate: Certificate) -> Sequence[str]:
+    """The names of the voters, or what stands for them."""
+    return certificate.voters or [f"voter {place + 1}" for place in range(len(certificate.predictor.votes))]
+
+
+def worth_of_answers(certificate: Certificate) -> list[tuple[str, str, str, float]]:
     """What answers are worth in a vote with a table: voter, what it says, for which label, and how much.
 
     That is its lead over every other label, as a share of all voters' weight. Voters with most weight come
@@ -291,9 +295,8 @@ def worth_of_answers(certificate: Certificate, most: int = FEW) -> list[tuple[st
     vote = certificate.predictor
     if vote.table is None:
         return []
-    names = certificate.voters or [f"voter {place + 1}" for place in range(len(vote.votes))]
-    listed = []
-    for voter in sorted(range(len(vote.votes)), key=lambda place: -vote.votes[place])[:most]:
+    names, listed = names_of(certificate), []
+    for voter in sorted(range(len(vote.votes)), key=lambda place: -vote.votes[place])[:FEW]:
         for answer, votes in zip((*vote.classes, "nothing"), vote.table[voter], strict=False):
             second, first = sorted((0, *votes))[-2:] if len(votes) < 2 else sorted(votes)[-2:]
             if first > second:
@@ -312,13 +315,13 @@ def kinds_compared(certificate: Certificate) -> list[tuple[str, float, float]]:
 
 def about_learning(certificate: Certificate) -> list[str]:
     """What learning found, what it gained, and what to do the next time."""
-    kinds = {name: error for name, error, _ in kinds_compared(certificate)}
     terms, sentences = certificate.terms, []
-    if kinds:
-        errors = {name: percent(kinds[name]) for name in ("plain vote", "best single voter") if name in kinds}
-        others = " and ".join(f"{error} by the {name}" for name, error in errors.items())
-        share = max(kinds_compared(certificate), key=lambda kind: kind[2])
-        mostly = f" It is mostly {share[0]!r}, which errs on {percent(share[1])} there." if share[2] else ""
+    if compared := kinds_compared(certificate):
+        errors = {kind: percent(error) for kind, error, _ in compared}
+        simple = [name for name in ("plain vote", "best single voter") if name in errors]
+        others = " and ".join(f"{errors[name]} by the {name}" for name in simple)
+        name, _, part = max(compared, key=lambda kind: kind[2])
+        mostly = f" It is mostly {name!r}, which errs on {errors[name]} there." if part else ""
         used = terms.choice.get("statement") == "list"
         which = "The fitted vote is certified." if used else "A whole-number vote has the smaller limit."
         sentences.append(

@@ -80,19 +80,9 @@ def certify(
         gate_losses(limited, max_risk)
         return
     found = read_rows(votes, row_options, talk)
-    result, interruption = learning(
-        vc.certify,
-        "Certifying",
-        talk,
-        found,
-        learns=vote.weights == "learn",
-        bound=vote.bound,
-        delta=delta,
-        groups=PREDICTED if row_options.group == PREDICTED else found.groups,
-        sequential=sequential,
-        **vote_of(vote, found),
-        **given,
-    )
+    asked = {"bound": vote.bound, "delta": delta, "sequential": sequential, **vote_of(vote, found), **given}
+    asked["groups"] = PREDICTED if row_options.group == PREDICTED else found.groups
+    result, interruption = learning(vc.certify, "Certifying", talk, found, **asked)
     show(result, result_options, talk, "Certificates by group")
     made = [result] if isinstance(result, vc.Certificate) else list(result)
     if result_options.html is not None:

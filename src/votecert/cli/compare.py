@@ -48,17 +48,8 @@ def compare(
     given = learning_options.given(vote.weights)
     check_outputs(result_options)
     found = read_rows(votes, row_options, talk)
-    result, interruption = learning(
-        vc.compare,
-        "Comparing bounds",
-        talk,
-        found,
-        learns=vote.weights == "learn",
-        bounds=None if bounds is None else [name.strip() for name in bounds.split(",")],
-        simultaneous=simultaneous,
-        delta=delta,
-        **vote_of(vote, found),
-        **given,
-    )
+    names = None if bounds is None else [name.strip() for name in bounds.split(",")]
+    asked = {"bounds": names, "simultaneous": simultaneous, "delta": delta, **vote_of(vote, found), **given}
+    result, interruption = learning(vc.compare, "Comparing bounds", talk, found, **asked)
     show(result, result_options, talk, f"Bounds on the error of the vote, delta {delta:g}")
     interruption.end(talk, [one.details for one in result])

@@ -109,10 +109,8 @@ def _watch(certificate: vc.Certificate, new: vc.VoteTable) -> None:
     from votecert.monitoring.words import line
 
     votes, y = new.votes, new.y
-    for what, labels in (
-        ("New rows", y),
-        ("The same with mixed up labels", np.random.default_rng(0).permutation(y)),
-    ):
+    mixed = np.random.default_rng(0).permutation(y)
+    for what, labels in (("New rows", y), ("The same with mixed up labels", mixed)):
         monitor = vc.Monitor(certificate)
         for place in range(len(y)):
             monitor.update(votes[place : place + 1], labels[place : place + 1])
@@ -149,11 +147,9 @@ def _models(seed: int) -> list[tuple[str, Any]]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    logistic = linear_model.LogisticRegression(max_iter=1000)
     return [
-        (
-            "logistic regression",
-            make_pipeline(StandardScaler(), linear_model.LogisticRegression(max_iter=1000)),
-        ),
+        ("logistic regression", make_pipeline(StandardScaler(), logistic)),
         ("support vectors", make_pipeline(StandardScaler(), svm.SVC(random_state=seed))),
         ("nearest neighbours", make_pipeline(StandardScaler(), neighbors.KNeighborsClassifier())),
         ("naive Bayes", naive_bayes.GaussianNB()),
@@ -184,9 +180,8 @@ def _show(certified: list[Certified], delta: float) -> None:
         for name in vc.BOUNDS
     }
     for name in sorted(smallest, key=smallest.__getitem__):
-        cells = [
-            _cell(one.certificate, others.get(name)) for one, others in zip(certified, compared, strict=True)
-        ]
+        beside = zip(certified, compared, strict=True)
+        cells = [_cell(one.certificate, others.get(name)) for one, others in beside]
         note = NOTES.get(name, "" if vc.BOUNDS[name].is_guarantee else "not a guarantee")
         shown.add_row(name, *cells, note)
     errors = [errors_of_rows(one.certificate) for one in certified]

@@ -51,13 +51,14 @@ def noticing_interruption() -> Iterator[Interruption]:
 
 
 def learning(
-    make: Callable[..., Any], what: str, talk: Talk, *rows: Any, learns: bool = True, **options: Any
+    make: Callable[..., Any], what: str, talk: Talk, *rows: Any, **options: Any
 ) -> tuple[Any, Interruption]:
     """The result of ``certify``, ``compare`` or ``learn``, and whether it was interrupted.
 
     The function is an argument so that it is loaded, which takes a while, before it can be interrupted.
     """
+    weights = options.get("weights", "learn")
     with noticing_interruption() as interruption, talk.wait(what) as waiting:
-        if learns:
+        if isinstance(weights, str) and weights == "learn":
             options["callback"] = waiting.news
         return make(*rows, **options), interruption

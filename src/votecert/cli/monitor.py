@@ -140,15 +140,10 @@ def _new_rows(
     import numpy as np
 
     # voters that fall silent are what one wants to hear of, whether or not they ever did
-    wanted = {
-        "classes": list(one.classes),
-        "can_abstain": None,
-        "validate": False,
-        "group": cluster or options.group,
-    }
+    wanted = {"classes": list(one.classes), "can_abstain": None, "validate": False}
     voters = one.voters if prediction is None else (prediction,)
     try:
-        found = read_rows(votes, options, talk, **wanted, voters=voters)
+        found = read_rows(votes, options, talk, **wanted, group=cluster or options.group, voters=voters)
     except ValueError as error:
         told, unknown, _ = str(error).partition(" Add them to")
         if not unknown:
@@ -159,19 +154,16 @@ def _new_rows(
         ) from None
     if prediction is not None and found.voters != voters:
         raise ValueError(f"{found.source} has no column {prediction!r} with predictions.")
-    rows, items, column = found.ballots, found.items, "groups" if cluster is None else "clusters"
-    labels = np.array([*one.classes, None], dtype=object)
-    said, truth = rows.codes[rows.pattern_of_row], rows.labels[rows.pattern_of_row]
-    if isinstance(one, vc.Triage) and found.unlabelled_codes is not None:  # for the coverage
-        said = np.concatenate([said, found.unlabelled_codes])
-        truth = np.append(truth, np.full(len(found.unlabelled_codes), len(one.classes)))
+    said, truth, items = found.votes, found.y.tolist(), found.items
+    if isinstance(one, vc.Triage):  # for the coverage
+        said, truth = np.concatenate([said, found.unlabelled]), truth + [None] * len(found.unlabelled)
         if items is not None and found.unlabelled_items is not None:
             items = np.append(items, found.unlabelled_items)
-    fed: dict[str, Any] = {"y": labels[truth].tolist(), column: found.groups}
-    fed["items"] = None if cluster else items
+    fed: dict[str, Any] = {"y": truth, "items": None if cluster else items}
+    fed["groups" if cluster is None else "clusters"] = found.groups
     if prediction is not None:
-        return {**fed, "predictions": labels[said[:, 0]].tolist()}
-    return {**fed, "votes": labels[said]}
+        return {**fed, "predictions": said[:, 0].tolist()}
+    return {**fed, "votes": said}
 
 
 def _batch(name: str | None, votes: Sequence[str], rows: dict[str, Any]) -> str | None:

@@ -96,13 +96,9 @@ class RowOptions:
         """What is what in the file; ``instead`` of options, what a certificate wants."""
         from votecert.rows.files.columns import Layout
 
-        chosen: dict[str, Any] = {
-            "label": self.label,
-            "group": self.group,
-            "item": self.item,
-            "judge": self.judge,
-        }
-        chosen |= {"vote": self.vote, "votes": self.votes_field, "ignore": tuple(self.ignore or ())}
+        columns = ("label", "group", "item", "judge", "vote")
+        chosen: dict[str, Any] = {name: getattr(self, name) for name in columns}
+        chosen |= {"votes": self.votes_field, "ignore": tuple(self.ignore or ())}
         return Layout(**chosen | instead)
 
     def declared_classes(self) -> Sequence[Any] | None:

@@ -95,10 +95,7 @@ def run_cells(
 
 
 def draw_figures(
-    *,
-    results: Results = Path("paper/results"),
-    output: Path = Path("paper"),
-    talk: Talk,
+    *, results: Results = Path("paper/results"), output: Path = Path("paper"), talk: Talk
 ) -> None:
     """Draw all figures and write all tables and the README from the results.
 

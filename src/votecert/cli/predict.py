@@ -74,7 +74,11 @@ def predict(
         decide = vote.predict_codes
     labels = decide(found.votes).tolist()
     save(output, _as_csv(labels, None if found.items is None else found.items.tolist()), talk)
-    _warn_of_formulas(labels, talk)
+    # labels are written as they are; whoever opens them in a spreadsheet has to know
+    formulas = sorted({one for one in labels if isinstance(one, str) and one.startswith(FORMULA_STARTS)})
+    if formulas:
+        shown = plain(repr(formulas[0]))
+        talk.note(f"a spreadsheet would run labels such as {shown} as formulas: import the column as text.")
     named = [none if label is None else plain(label) for label in labels]
     counts = ", ".join(f"{name} {n}" for name, n in Counter(named).most_common(8))
     talk.say(f"{len(labels)} rows: {counts}")
@@ -98,13 +102,3 @@ def _as_csv(labels: list[Any], items: Sequence[str] | None) -> str:
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
-
-
-def _warn_of_formulas(labels: list[Any], talk: Talk) -> None:
-    """Labels are written as they are; whoever opens them in a spreadsheet has to know."""
-    formulas = sorted(
-        {label for label in labels if isinstance(label, str) and label.startswith(FORMULA_STARTS)}
-    )
-    if formulas:
-        shown = plain(repr(formulas[0]))
-        talk.note(f"a spreadsheet would run labels such as {shown} as formulas: import the column as text.")

@@ -167,9 +167,8 @@ def show_table(certificates: vc.CertificateTable, talk: Talk, title: str) -> Non
     data().print(shown)
     if not talk.quiet:
         all_proved = all(one.is_guarantee for one in certificates)
-        data().print(
-            how_they_hold(certificates) + ("" if all_proved else " In parentheses: no guarantee here.")
-        )
+        marks = "" if all_proved else " In parentheses: no guarantee here."
+        data().print(how_they_hold(certificates) + marks)
 
 
 def _note_on(certificate: vc.Certificate) -> str:

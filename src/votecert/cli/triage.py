@@ -51,14 +51,8 @@ def triage(
     leads = None if thresholds is None else _numbers(thresholds)
     found = read_rows(votes, row_options, talk)
     with talk.wait("Testing thresholds"):
-        result = vc.triage(
-            found.ballots,
-            max_risk=max_risk,
-            delta=delta,
-            thresholds=leads,
-            **vote_of(vote, found),
-            **given,
-        )
+        given |= vote_of(vote, found)
+        result = vc.triage(found.ballots, max_risk=max_risk, delta=delta, thresholds=leads, **given)
     coverage = f"{int(result.coverage * 10_000) / 10_000:.4f}"
     deliver(result.to_json(), result_options, talk, lambda: show(result), coverage)
     save_report(result, result_options, talk)

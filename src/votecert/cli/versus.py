@@ -56,8 +56,6 @@ def versus(
     check_outputs(result_options)
     found = read_rows(votes, row_options, talk, group=cluster)
     rows = found.ballots
-    if rows.pattern_of_row is None:
-        raise ValueError("These rows are too many to compare: take a part of them.")
     answers = [_answers(who, found)[rows.pattern_of_row] for who in (first, second)]
     truth = rows.labels[rows.pattern_of_row]
     result = vc.difference(truth, *answers, delta=delta, clusters=found.groups, names=(first, second))

@@ -76,6 +76,11 @@ class Display:
         self.ax_.set_yticks(range(len(names)), names)
         self.ax_.set_ylim(len(names) - 0.4, -0.6)
 
+    def _named_bars(self, names: list[str]) -> None:
+        """Name bars, with a legend where it can hide nothing."""
+        self._named_lines(names)
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3, frameon=False)
+
 
 def shade(ink: float) -> tuple[float, ...]:
     """A grey with so much of the ink that text has, so that pictures are good on dark paper, too."""

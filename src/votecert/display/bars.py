@@ -10,23 +10,15 @@ import numpy.typing as npt
 
 from votecert.certificate import Certificate, CertificateTable, compare, compare_at
 from votecert.certificate.text import percent
+from votecert.certificate.words import names_of
 from votecert.display._canvas import BLACK, BLUE, GREY, RED, SKY, WHITE, Display, as_label, shade
 
 CLAIMED = {"facecolor": BLUE, "edgecolor": BLUE}
 """How the bar of a guarantee looks."""
 
 
-class Bars(Display):
-    """Horizontal bars with names, the first on top."""
-
-    def _label_bars(self, names: list[str]) -> None:
-        """Name them, with a legend where it can hide nothing."""
-        self._named_lines(names)
-        self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3, frameon=False)
-
-
 @dataclass
-class BoundComparisonDisplay(Bars):
+class BoundComparisonDisplay(Display):
     """Certificates of a table as bars; what is no guarantee looks different and says so.
 
     Parameters
@@ -92,7 +84,7 @@ class BoundComparisonDisplay(Bars):
                 note, style = "  NO GUARANTEE", {"color": RED, "fontweight": "bold"}
             ax.text(certificate.risk + 0.02, place, percent(certificate.risk) + note, va="center", **style)
         self._mark_errors(ax)
-        self._label_bars([as_label(getattr(certificate, self.table.by)) for certificate in certificates])
+        self._named_bars([as_label(getattr(certificate, self.table.by)) for certificate in certificates])
         widest = max(certificate.risk for certificate in certificates)
         is_plain = widest < 1 and all(certificate.is_guarantee for certificate in certificates)
         ax.set_xlim(0, widest * (1.2 if is_plain else 2.0))  # room for the texts
@@ -112,7 +104,7 @@ class BoundComparisonDisplay(Bars):
 
 
 @dataclass
-class WeightsDisplay(Bars):
+class WeightsDisplay(Display):
     """Weights of the voters, largest first, and the offsets of the classes that "occam" may add.
 
     Parameters
@@ -149,8 +141,8 @@ class WeightsDisplay(Bars):
     @classmethod
     def from_certificate(cls, certificate: Certificate, *, ax: Any = None) -> Self:
         """Weights of the certified vote."""
-        names = certificate.voters or [f"voter {i + 1}" for i in range(certificate.terms.n_voters)]
-        made = cls(certificate.weights, list(names), certificate.offsets, list(certificate.classes))
+        names, classes = list(names_of(certificate)), list(certificate.classes)
+        made = cls(certificate.weights, names, certificate.offsets, classes)
         return made._drawn_on(ax)
 
     @classmethod
@@ -182,8 +174,7 @@ class WeightsDisplay(Bars):
         for place, k in enumerate(ahead, start=len(values)):
             ax.barh(place, self.offsets[k], facecolor=SKY, edgecolor=shade(BLACK), hatch="\\\\\\\\")
             labels.append(f"always {as_label(self.classes[k])}")
-        ax.axvline(
-            1 / len(self.weights), color=shade(BLACK), linestyle=":", linewidth=1.5, label="equal weights"
-        )
-        self._label_bars(labels)
+        equal = 1 / len(self.weights)
+        ax.axvline(equal, color=shade(BLACK), linestyle=":", linewidth=1.5, label="equal weights")
+        self._named_bars(labels)
         return self._named("weight in the vote; all voters together have 100 %", percent="x")

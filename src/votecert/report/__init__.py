@@ -2,7 +2,6 @@
 
 from votecert.report.markdown import to_markdown
 from votecert.report.notebook import notebook_html
-from votecert.report.page import monitor_page, to_html
-from votecert.report.records import record_page
+from votecert.report.page import monitor_page, record_page, to_html
 
 __all__ = ["monitor_page", "notebook_html", "record_page", "to_html", "to_markdown"]

@@ -10,9 +10,9 @@ import numpy as np
 from votecert._types import BoolArray, FloatArray, IntArray
 from votecert.certificate.certificate import Certificate
 from votecert.certificate.certified_rows import certified_rows
+from votecert.certificate.triage.leads import all_counts, answers, scale_of, totals_on
 from votecert.rows.ballots import Ballots
-from votecert.rows.scores import Scores, soft_totals, tied
-from votecert.rows.vote_sums import winners
+from votecert.rows.scores import Scores
 
 BINS = 40
 """Number of bins between leads -1 and 1; even, so that zero is an edge."""
@@ -65,7 +65,7 @@ def read_margins(certificate: Certificate, votes: Any, y: Any) -> Margins:
     """
     rows = certified_rows(certificate, votes, y)
     lead, wrong = leads(certificate, rows)
-    counts = rows.counts if isinstance(rows, Ballots) else np.ones(rows.n_rows, dtype=np.int64)
+    counts = all_counts(rows)
     errors = int(counts[wrong].sum())
     if (rows.n_rows, errors) != (certificate.terms.n_rows, certificate.errors):
         raise ValueError(
@@ -91,24 +91,18 @@ def leads(certificate: Certificate, rows: Ballots | Scores) -> tuple[FloatArray,
         raise ValueError(
             f"The certificate is about {certificate.terms.n_voters} voters, these rows have {rows.n_voters}."
         )
-    if isinstance(rows, Scores):
-        totals = soft_totals(rows.values, vote.numbers, vote.offsets)
-        wrong = (totals.argmax(axis=1) != rows.labels) | tied(totals)
-    else:
-        counted = rows.vote_totals(vote.numbers, vote.offsets)
-        wrong = winners(counted, vote.fallback) != rows.labels
-        # the bound's own margin, in which abstaining is a class that can lead
-        if margin_cut(certificate) > 0:
-            return 2 * rows.margins(certificate.terms.weights), wrong
-        totals = counted.astype(np.float64)
+    counted = totals_on(vote, rows)
+    wrong = answers(vote, counted)[0] != rows.labels
+    # the bound's own margin, in which abstaining is a class that can lead
+    if isinstance(rows, Ballots) and margin_cut(certificate) > 0:
+        return 2 * rows.margins(certificate.terms.weights), wrong
+    totals = counted.astype(np.float64)
     places = np.arange(len(totals))
     own = totals[places, rows.labels]
     totals[places, rows.labels] = -np.inf
     best = totals.max(axis=1) if rows.n_classes > 1 else 0.0
     if isinstance(rows, Scores) or vote.table is not None:
-        cast: IntArray = np.asarray(
-            vote.numbers.reshape(rows.n_voters, -1).max(axis=1).sum() + sum(vote.offsets)
-        )
+        cast: Any = scale_of(vote)
     else:  # of a sparse jury, those who were asked: to share among all would make every row look close
         cast = counted.sum(axis=1)
     return np.asarray((own - best) / np.maximum(1.0, cast)), wrong

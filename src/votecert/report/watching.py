@@ -54,10 +54,8 @@ def picture(monitor: Monitor) -> Picture | None:
     chosen = looks[::-1][::step][::-1]  # the last one always
     points = []
     for look, seen in chosen:
-        low, high = seen.interval(monitor.alpha_of_interval)
-        points.append(
-            Point(0.02 + 0.96 * look.rows / monitor.rows, look.rows, look.when, seen.mean, low, high)
-        )
+        x, limits = 0.02 + 0.96 * look.rows / monitor.rows, seen.interval(monitor.alpha_of_interval)
+        points.append(Point(x, look.rows, look.when, seen.mean, *limits))
     settled = [point.high for point in points[len(points) // 2 :]]
     top = nice_ceiling(min(1.0, 1.1 * max(worst.limit, *settled, *(point.mean for point in points))))
     alarm = None if worst.alarm is None else 0.02 + 0.96 * worst.alarm.rows / monitor.rows

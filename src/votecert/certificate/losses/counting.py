@@ -1,4 +1,4 @@
-"""What a vote costs on rows, or in clusters of rows, in whole numbers; and the limit on the mean of that.
+"""What a vote costs on rows, or in clusters of rows, in whole numbers; and votes that should cost little.
 
 A loss is a whole number of :data:`UNIT` parts of the largest cost, rounded up: exact where it is 0 or 1. In a
 cluster it is the mean over the rows, rounded up to a multiple of 1/1024; or, for clusters of at most N rows
@@ -8,6 +8,7 @@ and an error that counts rows alike, the sum over the rows with the size of the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,8 @@ import numpy as np
 from scipy.special import log_softmax
 
 from votecert._types import FloatArray, Indices, IntArray
-from votecert.numerics.arithmetic import Arithmetic, Number
+from votecert.certificate.record import as_tuple
+from votecert.certificate.triage.leads import Declared, all_counts, candidate_votes, totals_on
 from votecert.rows.clusters import GRID
 from votecert.rows.predictor import WeightedVote
 from votecert.rows.read import Rows
@@ -23,6 +25,9 @@ from votecert.rows.scores import Scores
 
 UNIT = 1 << 40
 """Parts of the largest cost in which losses are counted."""
+
+FINE = 10_000
+"""A soft vote is given so many times the votes, for offsets that are whole numbers."""
 
 SCALES = np.geomspace(0.5, 60.0, 25)
 """Totals, as parts of the largest, become log-odds on one of these scales."""
@@ -88,23 +93,6 @@ def counted_losses(
     )
 
 
-def mean_loss(losses: Losses) -> float:
-    """Mean of the losses that were counted, as a part of the largest cost."""
-    return total_cost(losses) / UNIT / sum(size * count for size, _, count in losses)
-
-
-def loss_limit(ar: Arithmetic, losses: Losses, delta: float, *, largest: int | None, errors: bool) -> Number:
-    """The limit on the mean loss: Clopper and Pearson's for errors, else that for losses in [0, 1]."""
-    level = ar.log(delta)  # just as the test-set bound has it
-    counts = [count for _, _, count in losses]
-    if errors:
-        wrong = sum(count for _, loss, count in losses if loss)
-        return ar.clopper_pearson_upper(wrong, sum(counts), level)
-    values = [Fraction(loss, UNIT * (largest or 1)) for _, loss, _ in losses]
-    sizes = None if largest is None else [Fraction(size, largest) for size, _, _ in losses]
-    return ar.bounded_mean_upper(values, counts, level, sizes)
-
-
 def expected_classes(rows: Rows, totals: Any) -> FloatArray:
     """How many rows of each class each pattern should stand for, (n, c), by the totals of a vote.
 
@@ -146,11 +134,6 @@ def cheapest_offsets(vote: WeightedVote, totals: Any, expected: FloatArray, cost
     return [int(number) for number in offsets - offsets.min()]
 
 
-def all_counts(rows: Rows) -> IntArray:
-    """How many rows each pattern stands for."""
-    return np.ones(rows.n_rows, dtype=np.int64) if isinstance(rows, Scores) else rows.counts
-
-
 def total_cost(losses: Losses) -> int:
     """All losses together, in UNITs."""
     return sum(loss * count for _, loss, count in losses)
@@ -169,12 +152,11 @@ def read_costs(costs: Any, classes: Sequence[Any]) -> Costs:
     >>> read_costs([[0, 1], [50, 0]], ["ok", "fraud"])
     ((0.0, 1.0), (50.0, 0.0))
     """
-    table: Any = costs
     if hasattr(costs, "to_dict") and hasattr(costs, "columns"):
         costs = costs.to_dict("index")
     if isinstance(costs, Mapping):
-        table = _by_name(costs, [str(label) for label in classes])
-    values = np.asarray(table, dtype=np.float64)
+        costs = _by_name(costs, [str(label) for label in classes])
+    values = np.asarray(costs, dtype=np.float64)
     c = len(classes)
     if values.shape not in ((c, c), (c, c + 1)):
         raise ValueError(
@@ -201,3 +183,25 @@ def _by_name(costs: Mapping[Any, Mapping[Any, float]], names: list[str]) -> list
         return [[float(rows[true][said]) for said in (*names, *others)] for true in names]
     except KeyError as error:
         raise ValueError(f"The table of costs has no column for the class {error}.") from None
+
+
+def fitted_vote(fitting: Rows, costs: Costs, fallback: int | None, declared: Declared) -> WeightedVote:
+    """Of the votes that fitting rows and declarations alone decide, the one that should cost least."""
+    found = candidate_votes(fitting, fallback, declared)
+    if are_errors(costs):
+        losses = [counted_losses(vote, fitting, costs, None, None) for vote in found]
+        return min(zip(losses, found, strict=True), key=lambda one: total_cost(one[0]))[1]
+    for vote in found[:]:  # the classes should have other chances
+        finer = times(vote, FINE if isinstance(fitting, Scores) else 2)
+        totals = totals_on(finer, fitting)
+        expected = expected_classes(fitting, totals)
+        found.append(replace(finer, offsets=tuple(cheapest_offsets(finer, totals, expected, costs))))
+    # the last one is the fitted vote, if there is one: it knows the chances best
+    return min(found, key=lambda vote: expected_cost(vote, fitting, expected, costs))
+
+
+def times(vote: WeightedVote, factor: int) -> WeightedVote:
+    """The same vote with so many times the votes."""
+    table = None if vote.table is None else as_tuple((factor * vote.numbers).tolist())
+    votes, offsets = (tuple(factor * n for n in numbers) for numbers in (vote.votes, vote.offsets))
+    return replace(vote, votes=votes, offsets=offsets, table=table)

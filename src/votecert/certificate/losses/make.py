@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from votecert.bounds.base import ROUNDING, Origin
-from votecert.certificate.losses.counting import error_costs, read_costs
-from votecert.certificate.losses.fitting import counted, fitted_vote
+from votecert.certificate.losses.counting import counted_losses, error_costs, fitted_vote, read_costs
 from votecert.certificate.losses.record import LossCertificate
 from votecert.certificate.make import fallback_index
 from votecert.certificate.triage.leads import vote_of
@@ -22,19 +21,13 @@ from votecert.rows.read import Floats, Rows
 from votecert.rows.split import SPLIT
 
 
-class Losses(NamedTuple):
-    """What is counted: costs of answers, clusters of rows, and the largest size of these, if declared."""
-
-    costs: Any
-    clusters: Any
-    largest: int | None
-
-
 def certify_losses(
     rows: Rows,
     theta: Floats | None,
     origin: Origin,
-    asked: Losses,
+    costs: Any,
+    clusters: Any,
+    largest: int | None,
     delta: float,
     fallback: Any,
     voters: tuple[str, ...] | None,
@@ -50,8 +43,9 @@ def certify_losses(
         raise TypeError(
             f"{other[0]}= would be ignored here: with costs= or clusters= there are split= and random_state=."
         )
-    clusters, largest, fallback = asked.clusters, asked.largest, fallback_index(fallback, rows)
-    table = None if asked.costs is None else read_costs(asked.costs, rows.classes.tolist())
+    fallback = fallback_index(fallback, rows)
+    table = None if costs is None else read_costs(costs, rows.classes.tolist())
+    known = table or error_costs(rows.n_classes)
     units = Units.of(rows, clusters)
     _check_largest(largest, units)
     certifying, n_fitted, split, seed = units, 0, 0.0, 0
@@ -59,11 +53,9 @@ def certify_losses(
         split, seed = options.get("split", SPLIT), options.get("random_state", 0)
         fitting, certifying = units.parts(split, seed)
         n_fitted = fitting.number
-        declared = rows.classes_declared, rows.abstention_declared
-        vote = fitted_vote(fitting.rows, table or error_costs(rows.n_classes), fallback, *declared)
+        vote = fitted_vote(fitting.rows, known, fallback, rows)
     else:
         vote = vote_of(rows, scaled_votes(theta), fallback)
-    losses = counted(vote, certifying, table, largest)
     made = LossCertificate(
         risk=1.0,
         delta=float(delta),
@@ -71,16 +63,12 @@ def certify_losses(
         clusters=units.own is not None,
         largest=largest,
         single_rows=clusters is not None and units.own is None,
-        losses=losses,
+        losses=counted_losses(vote, certifying.rows, known, certifying.own, largest),
         n_units=certifying.number,
         n_fitted=n_fitted,
         n_rows=certifying.rows.n_rows,
         errors=certifying.rows.errors(vote.numbers, vote.offsets, vote.fallback),
-        **vote_fields(vote, rows),
-        origin="learned" if theta is None else "fixed",
-        split=float(split),
-        seed=int(seed),
-        voters=voters,
+        **vote_fields(vote, rows, origin, split, seed, voters),
     )
     limit = float(made.limit(OUTWARD))
     return replace(made, risk=min(1.0, limit * (1 + ROUNDING)))

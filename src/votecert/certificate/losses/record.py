@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy.typing as npt
@@ -12,7 +13,6 @@ from votecert._types import Codes
 from votecert.bounds.kinds import Kind, Real, Whole
 from votecert.certificate.checks import FLAG, Between
 from votecert.certificate.losses import counting
-from votecert.certificate.losses.fitting import counted, fitted_vote
 from votecert.certificate.text import amount, confidence, percent, share
 from votecert.certificate.triage.leads import answers
 from votecert.certificate.units import Units
@@ -90,7 +90,8 @@ class LossCertificate(VoteRecord):
     @property
     def mean(self) -> float:
         """The mean cost that was counted."""
-        return counting.mean_loss(self.losses) * self.scale
+        parts = counting.total_cost(self.losses) / counting.UNIT
+        return parts / sum(size * count for size, _, count in self.losses) * self.scale
 
     @property
     def counts_errors(self) -> bool:
@@ -123,12 +124,10 @@ class LossCertificate(VoteRecord):
     def claim(self) -> str:
         """What is certified."""
         new = "a new row"
-        if self.clusters:
-            new = (
-                "a random row of a new cluster"
-                if self.largest is None
-                else "a new row, in clusters like these"
-            )
+        if self.clusters and self.largest is None:
+            new = "a random row of a new cluster"
+        elif self.clusters:
+            new = "a new row, in clusters like these"
         if self.costs is None:
             return f"errs on {new} with a chance of at most {percent(self.risk)}"
         return f"costs at most {_up(self.cost)} on {new}, of {self.scale:g} that it may cost"
@@ -175,10 +174,15 @@ class LossCertificate(VoteRecord):
         return self._verified(votes, y, lambda rows: self._recount(rows, clusters))
 
     def limit(self, ar: Arithmetic) -> Number:
-        """The limit on the mean loss."""
-        return counting.loss_limit(
-            ar, self.losses, self.delta, largest=self.largest, errors=self.counts_errors
-        )
+        """The limit on the mean loss: Clopper and Pearson's for errors, else that for losses in [0, 1]."""
+        level = ar.log(self.delta)  # just as the test-set bound has it
+        largest, counts = self.largest, [count for _, _, count in self.losses]
+        if self.counts_errors:
+            wrong = sum(count for _, loss, count in self.losses if loss)
+            return ar.clopper_pearson_upper(wrong, sum(counts), level)
+        values = [Fraction(loss, counting.UNIT * (largest or 1)) for _, loss, _ in self.losses]
+        sizes = None if largest is None else [Fraction(size, largest) for size, _, _ in self.losses]
+        return ar.bounded_mean_upper(values, counts, level, sizes)
 
     def _recomputed(self, ar: Arithmetic, below: float) -> tuple[float, list[str]]:
         recomputed = float(min(1, self.limit(ar)))
@@ -198,16 +202,15 @@ class LossCertificate(VoteRecord):
         if (units.number, units.rows.n_voters) != (self.n_units + self.n_fitted, self.n_voters):
             return ["These are other rows, clusters or voters than it is about."], []
         problems, trusted, vote = [], [], self.predictor
+        costs = self.costs or counting.error_costs(self.n_classes)
         if self.origin == "learned":
             fitting, units = units.parts(self.split, self.seed)
-            costs = self.costs or counting.error_costs(self.n_classes)
-            declared = self.classes_declared, self.abstention_declared
-            difference = fits_differ(vote, fitted_vote(fitting.rows, costs, self.fallback, *declared))
+            difference = fits_differ(vote, counting.fitted_vote(fitting.rows, costs, self.fallback, self))
             if difference > SAME_FIT:
                 problems.append(OTHER_VOTE)
             elif difference:
                 trusted.append(f"The vote was fitted on these rows: again, it differs by {difference:.1e}.")
-        if counted(vote, units, self.costs, self.largest) != self.losses:
+        if counting.counted_losses(vote, units.rows, costs, units.own, self.largest) != self.losses:
             problems.append("The losses are others on these rows.")
         errors = units.rows.errors(vote.numbers, vote.offsets, vote.fallback)
         if (units.rows.n_rows, errors) != (self.n_rows, self.errors):

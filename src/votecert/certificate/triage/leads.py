@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,12 @@ from votecert.rows.predictor import WeightedVote
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores, soft_totals, tied
 from votecert.rows.vote_sums import lead_of, winners
+
+if TYPE_CHECKING:
+    from votecert.certificate.vote_record import VoteRecord
+
+Declared: TypeAlias = "Rows | VoteRecord"
+"""What tells whether classes, and whether abstentions, were declared: rows, or a result about them."""
 
 FINEST = 100
 """Leads of up to so many votes are all thresholds; of more, :data:`LEVELS` of them."""
@@ -47,6 +53,18 @@ def answers(vote: WeightedVote, totals: npt.NDArray[Any]) -> tuple[Indices, npt.
     else:
         winner = winners(totals, vote.fallback)
     return winner, lead_of(totals)
+
+
+def totals_on(vote: WeightedVote, rows: Rows) -> Any:
+    """Votes of each class on each pattern, or row of scores."""
+    if isinstance(rows, Scores):
+        return soft_totals(rows.values, vote.numbers, vote.offsets)
+    return rows.vote_totals(vote.numbers, vote.offsets)
+
+
+def all_counts(rows: Rows) -> IntArray:
+    """How many rows each pattern stands for."""
+    return np.ones(rows.n_rows, dtype=np.int64) if isinstance(rows, Scores) else rows.counts
 
 
 def vote_of(
@@ -79,15 +97,9 @@ class Leads(NamedTuple):
         """The leads of a vote on rows; those on which nobody votes, or a soft vote is tied, are left out."""
         found = []
         for part in [rows] if isinstance(rows, Scores) else rows.slices():
-            totals: Any
-            if isinstance(part, Scores):
-                totals = soft_totals(part.values, vote.numbers, vote.offsets)
-                count = np.ones(part.n_rows, dtype=np.int64)
-            else:
-                totals, count = part.vote_totals(vote.numbers, vote.offsets), part.counts
-            winner, lead = answers(vote, totals)
+            winner, lead = answers(vote, totals_on(vote, part))
             there = winner >= 0
-            found.append((lead[there], (winner != part.labels)[there], count[there]))
+            found.append((lead[there], (winner != part.labels)[there], all_counts(part)[there]))
         return cls(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
     def mean_risk(self, rows: int) -> float:
@@ -151,24 +163,20 @@ def always_odd(vote: WeightedVote, rows: Rows) -> bool:
     return rows.n_outputs == 2 and vote.kind == "hard" and not any(vote.offsets) and vote.table is None
 
 
-def fit_vote(
-    fitting: Rows, fallback: int | None, classes_declared: bool, abstention_declared: bool
-) -> WeightedVote:
+def fit_vote(fitting: Rows, fallback: int | None, declared: Declared) -> WeightedVote:
     """A vote that fitting rows and declarations alone decide: the one that knows best when it errs."""
-    found = candidate_votes(fitting, fallback, classes_declared, abstention_declared)
+    found = candidate_votes(fitting, fallback, declared)
     return min(found, key=lambda vote: Leads.of(vote, fitting).mean_risk(fitting.n_rows))
 
 
-def candidate_votes(
-    fitting: Rows, fallback: int | None, classes_declared: bool, abstention_declared: bool
-) -> list[WeightedVote]:
+def candidate_votes(fitting: Rows, fallback: int | None, declared: Declared) -> list[WeightedVote]:
     """Votes that fitting rows and declarations alone decide, the plain vote among them."""
     found = learned_vote(
         fitting,
         Budget(),
         n_outputs=fitting.n_outputs,
-        classes_declared=classes_declared,
-        abstention_declared=abstention_declared,
+        classes_declared=declared.classes_declared,
+        abstention_declared=declared.abstention_declared,
         fallback=fallback,
     )
     listed = [vote_of(fitting, np.ones(fitting.n_voters, dtype=np.int64), fallback)]

@@ -113,7 +113,7 @@ def triage(
         cuts, starts = declared_cuts(vote, thresholds, always_odd(vote, rows))
     else:
         fitting, certifying = (part.rows for part in Units(rows, None).parts(split, random_state))
-        vote = fit_vote(fitting, place, rows.classes_declared, rows.abstention_declared)
+        vote = fit_vote(fitting, place, rows)
         if thresholds is not None:
             cuts, starts = declared_cuts(vote, thresholds, False)
         else:
@@ -123,24 +123,20 @@ def triage(
         max_risk=float(max_risk),
         delta=float(delta),
         **limits(counts, [cut / scale_of(vote) for cut in cuts], max_risk, delta),
-        **vote_fields(vote, rows),
+        **vote_fields(vote, rows, origin, split, random_state, names),
         cuts=cuts,
         starts=starts,
         answered=tuple(counts.answered),
         errors=tuple(counts.errors),
         n_rows=certifying.n_rows,
         n_fitted=rows.n_rows - certifying.n_rows,
-        origin=origin,
-        split=float(split),
-        seed=int(random_state),
-        voters=names,
     )
 
 
 def limits(counts: Counts, thresholds: Sequence[float], max_risk: float, delta: float) -> dict[str, Any]:
     """Test the thresholds: the one that is used, its coverage, and the curve."""
     risks = rules.curve_risks(OUTWARD, counts, delta)
-    place = rules.selected(counts, max_risk, risks, rules.passing(OUTWARD, counts, max_risk, delta))
+    place = rules.selected(OUTWARD, counts, max_risk, delta, risks)
 
     def least(place: int) -> float:
         return max(0.0, float(rules.coverage(OUTWARD, counts, place, delta)) - 1e-15)

@@ -180,8 +180,7 @@ class Triage(VoteRecord):
         counts, delta = self.counts, self.delta
         problems: list[str] = []
         risks = rules.curve_risks(ar, counts, delta)
-        passed = rules.passing(ar, counts, self.max_risk, delta)
-        allowed = rules.selected(counts, self.max_risk, risks, passed)
+        allowed = rules.selected(ar, counts, self.max_risk, delta, risks)
         if self.place is not None and (allowed is None or self.place > allowed):
             problems.append(f"At the threshold {self.threshold!r} the risk is not certified.")
         for place, point, risk in zip(rules.points(len(self.cuts)), self.curve, risks, strict=True):
@@ -223,7 +222,7 @@ class Triage(VoteRecord):
 
     def _refit(self, fitting: Rows, n_certifying: int) -> Found:
         """Fit vote and thresholds again: sums may be rounded otherwise elsewhere, but not more than that."""
-        vote = fit_vote(fitting, self.fallback, self.classes_declared, self.abstention_declared)
+        vote = fit_vote(fitting, self.fallback, self)
         if vote != self.predictor:
             difference = fits_differ(self.predictor, vote)
             if difference > SAME_FIT:

@@ -120,12 +120,13 @@ def coverage(ar: Arithmetic, counts: Counts, place: int, delta: float) -> Number
     return max(exact, even, ar.number(0))
 
 
-def selected(counts: Counts, max_risk: float, risks: Sequence[Number], passed: Sequence[int]) -> int | None:
-    """The lowest threshold that may be used: it passed, or its limit on the curve is low enough."""
-    good = [
-        place for place, risk in zip(points(len(counts.answered)), risks, strict=True) if risk <= max_risk
-    ]
-    return max([*passed, *good], default=None)
+def selected(
+    ar: Arithmetic, counts: Counts, max_risk: float, delta: float, risks: Sequence[Number]
+) -> int | None:
+    """The lowest threshold that may be used: it passes, or its limit on the curve is low enough."""
+    curve = zip(points(len(counts.answered)), risks, strict=True)
+    good = [place for place, risk in curve if risk <= max_risk]
+    return max([*passing(ar, counts, max_risk, delta), *good], default=None)
 
 
 def fewest_rows(max_risk: float, delta: float) -> int:

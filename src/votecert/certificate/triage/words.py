@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from votecert.certificate.text import amount, share
-from votecert.certificate.triage.rules import Counts, curve_risks, fewest_rows, passing, selected
+from votecert.certificate.triage.rules import Counts, curve_risks, fewest_rows, selected
 from votecert.numerics.arithmetic import OUTWARD
 
 FACTORS = (2, 3, 5, 10, 20, 50, 100)
@@ -41,7 +41,7 @@ def why_nothing(counts: Counts, max_risk: float, delta: float) -> str:
             answered=[factor * x for x in counts.answered],
             errors=[factor * x for x in counts.errors],
         )
-        passed = passing(OUTWARD, more, max_risk, delta)
-        if selected(more, max_risk, curve_risks(OUTWARD, more, delta), passed) is not None:
+        risks = curve_risks(OUTWARD, more, delta)
+        if selected(OUTWARD, more, max_risk, delta, risks) is not None:
             return f"{seen}, too close for so few rows. About {factor} times as many like these would do."
     return f"{seen}, too close to the limit."
