@@ -21,7 +21,7 @@ from votecert.certificate.losses.counting import (
 )
 from votecert.certificate.record import digest
 from votecert.certificate.units import Units
-from votecert.certificate.verification import fits_differ
+from votecert.certificate.verification import FITTED, OTHER_VOTE, compared_fits
 from votecert.numerics import bounded_mean_upper, kl_inverse_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.checks import VoteWarning
@@ -245,9 +245,11 @@ def test_counts_that_do_not_go_together_are_told():
 def test_tables_are_compared_with_those_that_are_fitted_again():
     one = WeightedVote((2, 2), (0, 0), (0, 1), table=(((4, 0), (0, 0)), ((0, 0), (0, 4))))
     other = replace(one, table=one.table[::-1])
-    assert fits_differ(one, one) == 0
-    assert fits_differ(one, other) == 1
-    assert fits_differ(one, replace(one, table=None)) == 1
+    assert compared_fits(one, one, True) == ([], [])
+    nothing = replace(one, table=(((0, 0), (0, 0)),) * 2)
+    for another in (other, replace(one, table=None), nothing):
+        assert compared_fits(one, another, True) == ([OTHER_VOTE], [])
+        assert compared_fits(one, another, False) == ([], [f"{FITTED} by another version of votecert."])
 
 
 def clustered_world(rng):

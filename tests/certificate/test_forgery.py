@@ -17,6 +17,7 @@ import votecert as vc
 from votecert.bounds import BOUNDS
 from votecert.certificate import verify as verification
 from votecert.certificate.record import digest
+from votecert.rows.ballots import Ballots
 
 WEIGHTS = [0.4, 0.3, 0.2, 0.1]
 
@@ -337,6 +338,25 @@ def test_a_fit_that_another_machine_rounds_differently_is_on_trust(monkeypatch):
     outcome = honest.verify(votes, y)
     assert outcome
     assert "again, it differs by" in str(outcome)
+
+
+def test_a_fit_of_another_version_is_on_trust(monkeypatch):
+    honest, votes, y = kind("fitted on a part")
+    other = replace(
+        verification.refitted_vote(
+            Ballots.from_votes(votes, y),
+            honest.terms.choice,
+            classes_declared=False,
+            abstention_declared=False,
+        ),
+        offsets=np.array([99_999, 0]),
+    )
+    monkeypatch.setattr(verification, "refitted_vote", lambda *rows, **declared: other)
+    assert "not the one that is fitted" in str(honest.verify(votes, y))
+    content = json.loads(honest.to_json()) | {"votecert_version": "0.1.9"}
+    outcome = vc.Certificate.from_json(json.dumps(content | {"digest": digest(content)})).verify(votes, y)
+    assert outcome
+    assert "by another version of votecert" in str(outcome)
 
 
 @pytest.mark.parametrize("name", ["learned", "dirichlet", "fo", "test-set", "ccpbb"])

@@ -292,3 +292,5 @@ def test_a_table_that_was_read_has_everything_with_it(tmp_path):
     assert monitor.update(predictions=[0], y=[0], items=["q7"]).rows == 300
     triage = vc.triage(votes, y, max_risk=0.2, weights="uniform", voters=list("abcde"))
     assert vc.Monitor(triage).update(table).rows == 300
+    with pytest.raises(TypeError, match="Give either votes"):
+        vc.Monitor(made).update(table, predictions=[0] * 300)

@@ -28,6 +28,8 @@ SAME_FIT = 0.1
 
 EDITED = "The digest does not match: some field was edited after the certificate was made."
 
+FITTED = "The vote was fitted on the rows that the seed picks"
+
 OTHER_VOTE = "The vote is not the one that is fitted on the rows that the seed picks."
 
 UNEQUAL_WEIGHTS = "These weights, which are not equal, were fixed before the rows were seen."
@@ -81,9 +83,25 @@ def best_arithmetic(n_voters: int = 0) -> tuple[str, Arithmetic, float]:
     return "float64", OUTWARD, BELOW_FLOAT64
 
 
-def fits_differ(told: WeightedVote, again: WeightedVote) -> float:
+def compared_fits(
+    told: WeightedVote, again: WeightedVote, own_words: bool, fitted: str = FITTED
+) -> tuple[list[str], list[str]]:
+    """Problems, and what is on trust, with a vote that was fitted again.
+
+    The fit is deterministic, but sums are rounded in another order on another machine, and a vote that is the
+    same up to that is no forgery; nor is one that another version fitted in its own way.
+    """
+    difference = _difference(told, again)
+    if difference == 0:
+        return [], []
+    if difference <= SAME_FIT:
+        return [], [f"{fitted}: again, it differs by {difference:.1e}."]
+    return ([OTHER_VOTE], []) if own_words else ([], [f"{fitted} by another version of votecert."])
+
+
+def _difference(told: WeightedVote, again: WeightedVote) -> float:
     """By how much two votes differ, as a share of all their numbers; 1 if they are of other kinds."""
     theirs, ours = (np.concatenate([one.numbers.ravel(), one.offsets]) for one in (told, again))
-    if told.numbers.shape != again.numbers.shape:
+    if theirs.shape != ours.shape or not theirs.any() or not ours.any():
         return 1.0
     return float(np.abs(theirs / theirs.sum() - ours / ours.sum()).sum()) / 2

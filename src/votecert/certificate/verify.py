@@ -17,8 +17,6 @@ from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
 from votecert.learning.whole_votes import refitted_vote
 from votecert.rows.ballots import Ballots
 
-FITTED = "The vote was fitted on the rows that the seed picks"
-
 SAME_SHARE = 0.01
 """Errors and shares of kinds of votes may differ by less."""
 
@@ -43,7 +41,7 @@ def verify(certificate: Certificate, votes: Any = None, y: Any = None) -> verifi
         fit_problems, fit_trust = _refit(certificate, rows) if not problems else ([], [])
         problems, on_trust = problems + fit_problems, on_trust + fit_trust
     elif certificate.fitted_on == "part":
-        on_trust.append(f"{FITTED}; with the rows this is checked.")
+        on_trust.append(f"{verification.FITTED}; with the rows this is checked.")
     return verification.Verification(recomputed, arithmetic, votes is not None, problems, on_trust)
 
 
@@ -149,18 +147,14 @@ def _recount(certificate: Certificate, rows: Ballots) -> list[str]:
 
 
 def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str]]:
-    """Fit the certified vote again, if it was fitted on a part of these rows: problems, and what is on trust.
-
-    The fit is deterministic, but sums are rounded in another order on another machine, and a vote that is the
-    same up to that is no forgery.
-    """
+    """Problems, and what is on trust, with a vote fitted on a part of these rows: it is fitted again."""
     if certificate.fitted_on != "part":
         return [], []
     choice = certificate.terms.choice
     if choice["member"] != "fitted":
-        return [], [f"{FITTED} by version 0.1, whose fit is no more."]
+        return [], [f"{verification.FITTED} by version 0.1, whose fit is no more."]
     if choice.get("unlabelled"):
-        return [], [f"{FITTED}, and on rows without labels."]
+        return [], [f"{verification.FITTED}, and on rows without labels."]
     again = refitted_vote(
         rows,
         choice,
@@ -171,9 +165,7 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
         return ["The rows that the seed picks are too few to fit a vote on."], []
     terms = replace(certificate.terms, choice=again.choice())
     new = certified_vote(terms, certificate.classes, certificate.kind)
-    difference = verification.fits_differ(certificate.predictor, new)
-    if difference == 0:
-        return _fit_that_differs(certificate.details, again.details()), []
-    if difference <= verification.SAME_FIT:
-        return [], [f"{FITTED}: again, it differs by {difference:.1e}."]
-    return [verification.OTHER_VOTE], []
+    found = verification.compared_fits(certificate.predictor, new, certificate.own_words)
+    if any(found) or not certificate.own_words:
+        return found
+    return _fit_that_differs(certificate.details, again.details()), []

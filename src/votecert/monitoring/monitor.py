@@ -161,7 +161,12 @@ class Monitor:
         if isinstance(votes, VoteTable) and y is None:
             named: dict[str, Any] = {"groups": groups, "items": items}
             given = {name: value for name, value in named.items() if value is not None}
-            others: dict[str, Any] = {"clusters": clusters, "skip_seen": skip_seen, "batch": batch}
+            others = {
+                "clusters": clusters,
+                "predictions": predictions,
+                "skip_seen": skip_seen,
+                "batch": batch,
+            }
             return self.update(**self._watched.of_table(votes) | given | others, when=when)
         if y is not None and len(y) == 0:
             return self

@@ -16,7 +16,7 @@ from votecert.certificate.losses import counting
 from votecert.certificate.text import amount, confidence, percent, share
 from votecert.certificate.triage.leads import answers
 from votecert.certificate.units import Units
-from votecert.certificate.verification import OTHER_VOTE, SAME_FIT, TOLERANCE, Verification, fits_differ
+from votecert.certificate.verification import TOLERANCE, Verification, compared_fits
 from votecert.certificate.vote_record import Found, VoteRecord
 from votecert.certificate.words import Fact, Verdict, common_assumptions
 from votecert.numerics import Arithmetic, Number
@@ -201,15 +201,12 @@ class LossCertificate(VoteRecord):
         units = Units.of(rows, clusters if self.clusters else None)
         if (units.number, units.rows.n_voters) != (self.n_units + self.n_fitted, self.n_voters):
             return ["These are other rows, clusters or voters than it is about."], []
-        problems, trusted, vote = [], [], self.predictor
+        vote, problems, trusted = self.predictor, list[str](), list[str]()
         costs = self.costs or counting.error_costs(self.n_classes)
         if self.origin == "learned":
             fitting, units = units.parts(self.split, self.seed)
-            difference = fits_differ(vote, counting.fitted_vote(fitting.rows, costs, self.fallback, self))
-            if difference > SAME_FIT:
-                problems.append(OTHER_VOTE)
-            elif difference:
-                trusted.append(f"The vote was fitted on these rows: again, it differs by {difference:.1e}.")
+            again = counting.fitted_vote(fitting.rows, costs, self.fallback, self)
+            problems, trusted = compared_fits(vote, again, self.own_words)
         if counting.counted_losses(vote, units.rows, costs, units.own, self.largest) != self.losses:
             problems.append("The losses are others on these rows.")
         errors = units.rows.errors(vote.numbers, vote.offsets, vote.fallback)

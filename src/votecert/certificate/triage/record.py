@@ -18,7 +18,7 @@ from votecert.certificate.triage import rules
 from votecert.certificate.triage.leads import Leads, answers, declared_cuts, fit_vote, fitted_cuts, scale_of
 from votecert.certificate.triage.rules import SHARES, Counts, OperatingPoint
 from votecert.certificate.triage.words import lead, why_nothing
-from votecert.certificate.verification import OTHER_VOTE, SAME_FIT, TOLERANCE, Verification, fits_differ
+from votecert.certificate.verification import TOLERANCE, Verification, compared_fits
 from votecert.certificate.vote_record import Found, VoteRecord
 from votecert.certificate.words import Fact, Verdict, common_assumptions
 from votecert.numerics import Arithmetic
@@ -222,15 +222,10 @@ class Triage(VoteRecord):
 
     def _refit(self, fitting: Rows, n_certifying: int) -> Found:
         """Fit vote and thresholds again: sums may be rounded otherwise elsewhere, but not more than that."""
-        vote = fit_vote(fitting, self.fallback, self)
-        if vote != self.predictor:
-            difference = fits_differ(self.predictor, vote)
-            if difference > SAME_FIT:
-                return [OTHER_VOTE], []
-            return [], [
-                "Vote and thresholds were fixed on the rows that the seed picks: fitted again, the vote "
-                f"differs by {difference:.1e}."
-            ]
+        again, vote = fit_vote(fitting, self.fallback, self), self.predictor
+        found = compared_fits(vote, again, self.own_words, self.fitted_on_trust.rstrip("."))
+        if any(found):
+            return found
         own = self.cuts, self.starts
         if own == fitted_cuts(vote, fitting, n_certifying / fitting.n_rows, self.max_risk, self.delta):
             return [], []
