@@ -126,7 +126,6 @@ class BinMargin(Bound):
         return {"empirical": min(1.0, float(share @ losses) + 1e-10 * (1 + T / 1e10))}
 
     def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
         if (terms.choice["draws"], terms.choice["threshold"]) not in self.grid:
             raise ValueError("The number of draws and the threshold are not in the grid.")
 

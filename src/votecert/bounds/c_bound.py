@@ -63,7 +63,6 @@ class CBound(Bound):
             raise ValueError(f"form must be 1 or 2, not {self.form!r}.")
 
     def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
         check_moments(terms.statistics["gibbs"], terms.statistics["joint"])
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:

@@ -69,11 +69,13 @@ class ChebyshevCantelliTandem(JudgesVoters):
         if pairs == 0:
             return {"offset": 0.0}
         kl, _ = categorical_divergence_gradient(weights, prior)
-        tandem = nx.kl_inverse_upper(
-            voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs
+        tandem_cost, gibbs_cost = (
+            (2 * kl + log_constant(pairs, delta)) / pairs,
+            (kl + log_constant(m, delta)) / m,
         )
-        gibbs, complexity = voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m
-        low, high = nx.kl_inverse_lower(gibbs, complexity), nx.kl_inverse_upper(gibbs, complexity)
+        tandem = nx.kl_inverse_upper(voters.tandem_error(weights), tandem_cost)
+        gibbs = voters.gibbs_error(weights)
+        low, high = nx.kl_inverse_lower(gibbs, gibbs_cost), nx.kl_inverse_upper(gibbs, gibbs_cost)
         return {"offset": best_offset(float(tandem), float(low), float(high))}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
