@@ -142,6 +142,10 @@ class TakesComplements(Bound):
         if len(set(voters)) != len(voters):  # its weight would be lost twice, where it is lost once
             raise ValueError("A voter can have one complement only.")
 
+    def most_right_weight(self, weights: ArrayLike) -> float:
+        """The largest weight of the true class on any row, rounded up."""
+        return most_right_weight(weights, self.complements)
+
     def _are_voters(self, n_voters: int) -> bool:
         return all(0 <= voter < n_voters for pair in self.complements for voter in pair)
 

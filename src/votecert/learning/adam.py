@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from votecert.bounds.base import Choice, Floats, Objective
+from votecert.bounds.base import Choice, Floats, Indices, Objective
 from votecert.learning._real_weights import RealWeights
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_rows import QuickBallots
@@ -301,7 +300,7 @@ class Batch(QuickBallots):
     """A few rows that stand for all m: each counts as m divided by the size of the batch."""
 
     @classmethod
-    def standing_for(cls, rows: QuickBallots, patterns: NDArray[np.intp]) -> Batch:
+    def standing_for(cls, rows: QuickBallots, patterns: Indices) -> Batch:
         """The batch with these patterns, one for each of its rows."""
         share = np.full(len(patterns), rows.n_rows / len(patterns))
         rest = (rows.classes, rows.classes_declared, rows.can_abstain)
