@@ -202,8 +202,9 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         -------
         labels : ndarray of shape (n,)
         """
+        votes = self.votes(X)
         vote = self.certificate_.predictor
-        winners = np.searchsorted(vote.labels, vote.predict(self.votes(X)))
+        winners = np.searchsorted(vote.labels, vote.predict(votes))
         return np.asarray(self.classes_[winners])  # in the type of the labels that were given to fit
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -218,7 +219,8 @@ class CertifiedVotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         shares : ndarray of shape (n, n_classes)
             In the order of ``classes_``. They are the outcome of the vote, not calibrated probabilities.
         """
-        return self.certificate_.predictor.totals(self.votes(X))
+        votes = self.votes(X)
+        return self.certificate_.predictor.totals(votes)
 
     def votes(self, X: Any) -> NDArray[Any]:
         """What each member says: the input of ``certificate_.predict`` and ``certificate_.verify``.
