@@ -72,8 +72,8 @@ MUTANTS = (
     ),
     Mutant(
         "numerics/kl.py",
-        "root * (1.0 - 4.0 * _EPS))",
-        "root * (1.0 + 4.0 * _EPS))",
+        "root * (1.0 - 4.0 * EPS))",
+        "root * (1.0 + 4.0 * EPS))",
         "the lower inverse of kl is rounded up",
         KL,
     ),
@@ -333,8 +333,8 @@ MUTANTS = (
     ),
     Mutant(
         "bounds/dirichlet/margin.py",
-        "np.minimum(1, (terms.n_outputs - 1) * e), e], e",
-        "e, e], e",
+        "np.minimum(1, (terms.n_outputs - 1) * e), e, e",
+        "e, e, e",
         "`dirichlet-margin` counts one rival of many",
         formulas("dirichlet-margin"),
     ),
@@ -978,14 +978,14 @@ MUTANTS = (
     # what is acted on
     Mutant(
         "numerics/bounded.py",
-        "    cost = _LOG_2 * (1 + _EPS) - log_level\n",
+        "    cost = _LOG_2 * (1 + EPS) - log_level\n",
         "    cost = -log_level\n",
         "two limits on a mean loss share one level",
         BOUNDED,
     ),
     Mutant(
         "numerics/bounded.py",
-        "    target = cost + math.log(len(STAKES)) * (1 + _EPS)\n",
+        "    target = cost + math.log(len(STAKES)) * (1 + EPS)\n",
         "    target = cost\n",
         "the stakes of the mixture are not shared",
         BOUNDED,

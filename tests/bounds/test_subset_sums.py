@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from votecert.bounds._subset_sums import (
     closest_win,
     largest_subset,
-    most_right_weight,
     smallest_winning_weight,
     smooth_win,
 )
+from votecert.bounds.partition import Partition
 
 few_weights = st.lists(st.integers(0, 12), min_size=1, max_size=9).filter(any)
 some_weights = st.lists(st.floats(0.01, 1.0), min_size=1, max_size=9)
@@ -101,6 +101,7 @@ def test_complements_limit_the_right_weight(numbers):
         for right in itertools.product([0, 1], repeat=len(weights))
         if all(right[i] + right[j] == 1 for i, j in pairs)
     )
-    assert most_right_weight(weights, pairs) == pytest.approx(best, abs=1e-11)
-    assert most_right_weight(weights, pairs) >= min(1, best)
-    assert most_right_weight(weights, []) == 1
+    found = Partition(complements=pairs).most_right_weight(weights)
+    assert found == pytest.approx(best, abs=1e-11)
+    assert found >= min(1, best)
+    assert Partition().most_right_weight(weights) == 1

@@ -162,7 +162,7 @@ def test_a_batch_without_finite_slopes_is_passed_over():
 
 
 def test_schedule():
-    schedule = Schedule(learning_rate=0.1, patience=5, factor=10, plateau_patience=2)
+    schedule = Schedule(Adam(patience=5, factor=10, plateau_patience=2), learning_rate=0.1)
     rates, over = [], []
     for value in (0.5, 0.4, 0.39999, 0.45, 0.41, 0.42, 0.43, 0.6):  # the third is too little progress
         schedule.note(Point(value, np.ones(1), {}))
@@ -174,12 +174,12 @@ def test_schedule():
 
 
 def test_learning_ends_when_nothing_moves_any_more():
-    schedule = Schedule(learning_rate=0.1, patience=99, factor=10, plateau_patience=1, still=1e-3)
+    schedule = Schedule(Adam(patience=99, factor=10, plateau_patience=1), learning_rate=1e-4)
     over = []
     for _ in range(8):
         schedule.note(Point(0.5, np.ones(1), {}))
         over.append(schedule.is_over)
-    assert over == [False] * 6 + [True] * 2  # 0.1, 0.01 and 0.001, two epochs each after the first
+    assert over == [False] * 6 + [True] * 2  # 1e-4, 1e-5 and 1e-6, two epochs each
 
 
 @pytest.mark.parametrize("name", ["fo", "so", "f2", "dirichlet"])

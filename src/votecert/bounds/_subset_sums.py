@@ -8,8 +8,6 @@ that divides by "how often a sampled vote errs when the vote does" profits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -115,22 +113,6 @@ def smallest_winning_weight(weights: ArrayLike, n_outputs: int) -> float:
     return closest_win(np.asarray(weights, dtype=np.float64), n_outputs)[0] - 2 * MARGIN_SLACK
 
 
-def most_right_weight(weights: ArrayLike, complements: Sequence[Sequence[int]]) -> float:
-    """Return the largest weight of the true class on any row, rounded up.
-
-    Of the two voters of a complementary pair at most one is right, whatever the row, so the heavier one
-    counts; all other voters may be right together. No voter is in two pairs.
-
-    Examples
-    --------
-    >>> round(most_right_weight([0.4, 0.2, 0.4], [(0, 1)]), 9)
-    0.8
-    """
-    theta = np.asarray(weights, dtype=np.float64)
-    lost = sum(min(theta[i], theta[j]) for i, j in complements)
-    return min(1.0, float(1 - lost) + MARGIN_SLACK)
-
-
 class TakesComplements(Bound):
     """A bound with the option ``complements``: pairs of voters of which at most one is right on any row."""
 
@@ -141,6 +123,22 @@ class TakesComplements(Bound):
         voters = [voter for pair in self.complements for voter in pair]
         if len(set(voters)) != len(voters):  # its weight would be lost twice, where it is lost once
             raise ValueError("A voter can have one complement only.")
+
+    def most_right_weight(self, weights: ArrayLike) -> float:
+        """The largest weight of the true class on any row, rounded up.
+
+        Of the two voters of a complementary pair at most one is right, whatever the row, so the heavier one
+        counts; all other voters may be right together. No voter is in two pairs.
+
+        Examples
+        --------
+        >>> from votecert.bounds.partition import Partition
+        >>> round(Partition(complements=((0, 1),)).most_right_weight([0.4, 0.2, 0.4]), 9)
+        0.8
+        """
+        theta = np.asarray(weights, dtype=np.float64)
+        lost = sum(min(theta[i], theta[j]) for i, j in self.complements)
+        return min(1.0, float(1 - lost) + MARGIN_SLACK)
 
     def _are_voters(self, n_voters: int) -> bool:
         return all(0 <= voter < n_voters for pair in self.complements for voter in pair)

@@ -29,18 +29,16 @@ import numpy as np
 
 import votecert.numerics as nx
 from votecert.bounds._subset_sums import learned_win, smallest_winning_weight
-from votecert.bounds.base import MARGIN_SLACK, Bound, Choice, Floats, Objective, Statistics, Terms, Value
+from votecert.bounds.base import MARGIN_SLACK, Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, merged
 from votecert.bounds.dirichlet.search import sketch
 from votecert.bounds.gibbs import mean_gradient
 from votecert.bounds.kinds import SAMPLED, Whole
 from votecert.bounds.pac_bayes import (
     Inequality,
+    TakesInequality,
     categorical_divergence_gradient,
-    check_inequality,
     grid_ledger,
-    sampled_risk,
-    sampled_risk_gradient,
 )
 from votecert.numerics.arithmetic import Arithmetic
 from votecert.rows.ballots import Ballots
@@ -50,7 +48,7 @@ MOST_DRAWS = 10**6
 
 
 @dataclass(frozen=True)
-class BinMargin(Bound):
+class BinMargin(TakesInequality):
     """Binomial margin bound: the best when there are many voters and few rows.
 
     Parameters
@@ -101,7 +99,7 @@ class BinMargin(Bound):
             raise ValueError(
                 f"draws must be from 1 to {MOST_DRAWS}, offsets zero or more, and some k0 at least 1."
             )
-        check_inequality(self.inequality)
+        self.check_inequality()
 
     @cached_property
     def grid(self) -> tuple[tuple[int, int], ...]:
@@ -126,7 +124,6 @@ class BinMargin(Bound):
         return {"empirical": min(1.0, float(share @ losses) + 1e-10 * (1 + T / 1e10))}
 
     def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
         if (terms.choice["draws"], terms.choice["threshold"]) not in self.grid:
             raise ValueError("The number of draws and the threshold are not in the grid.")
 
@@ -135,7 +132,7 @@ class BinMargin(Bound):
         kl = ar.categorical_kl(terms.weights, terms.categorical_prior)
         complexity = (T * kl + ar.log(len(self.grid)) + ar.log(1 / ar.number(terms.delta))) / m
         empirical = ar.number(terms.statistics["empirical"])
-        sampled = sampled_risk(ar, self.inequality, empirical, complexity, m)
+        sampled = self.sampled_risk(ar, empirical, complexity, m)
         shared = ar.binomial_tail_down(T, k0, ar.number(smallest_winning_weight(terms.weights, 2)))
         details = {"kl": kl, "complexity": complexity, "empirical": empirical}
         return Value(sampled / shared, details | {"sampled_risk": sampled, "error_chance": shared})
@@ -153,7 +150,7 @@ class BinMargin(Bound):
         d_loss = -mean_gradient(ballots, nx.binomial_tail_slope(T, k0, wrong))
         kl, d_kl = categorical_divergence_gradient(weights, prior)
         complexity = (T * kl + log(len(self.grid) / delta)) / m
-        sampled, d_sampled, d_complexity = sampled_risk_gradient(self.inequality, loss, complexity, m)
+        sampled, d_sampled, d_complexity = self.sampled_risk_gradient(loss, complexity, m)
         least, d_least = learned_win(weights, 2)
         shared = float(nx.binomial_tail(T, k0, least))
         gradient = d_sampled * d_loss + d_complexity * T / m * d_kl

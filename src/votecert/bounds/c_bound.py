@@ -63,7 +63,6 @@ class CBound(Bound):
             raise ValueError(f"form must be 1 or 2, not {self.form!r}.")
 
     def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
         check_moments(terms.statistics["gibbs"], terms.statistics["joint"])
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
@@ -136,39 +135,39 @@ class CBound(Bound):
         voters = ballots.derived(Tallies)
         joint = Objective(voters.tandem_error(weights), 2 * voters.tandem_with(weights))
         gibbs = Objective(voters.gibbs_error(weights), voters.errors)
+        apart = Objective(max(0.0, 2 * (gibbs.value - joint.value)), 2 * (gibbs.d_weights - joint.d_weights))
         kl = Objective(*categorical_divergence_gradient(weights, prior))
-        form = self._separate_objective if self.form == 1 else self._joint_objective
-        return form(gibbs, joint, kl, ballots.n_rows, delta)
+        if self.form == 1:
+            return self._separate_objective(gibbs, apart, kl, ballots.n_rows, delta)
+        return self._joint_objective(joint, apart, kl, ballots.n_rows, delta)
 
     @staticmethod
     def _separate_objective(
-        gibbs: Objective, joint: Objective, kl: Objective, m: int, delta: float
+        gibbs: Objective, apart: Objective, kl: Objective, m: int, delta: float
     ) -> Objective:
         constant = math.log(2 / delta) + nx.log_maurer(m)
         r, dr_q, dr_c = nx.kl_inverse_upper_gradient(gibbs.value, (kl.value + constant) / m)
-        disagreement = max(0.0, 2 * (gibbs.value - joint.value))
-        s, ds_q, ds_c = nx.kl_inverse_lower_gradient(disagreement, (2 * kl.value + constant) / m)
+        s, ds_q, ds_c = nx.kl_inverse_lower_gradient(apart.value, (2 * kl.value + constant) / m)
         if r >= 0.5:
             return Objective(1.0, 0 * gibbs.d_weights)
         d_r = dr_q * gibbs.d_weights + dr_c / m * kl.d_weights
-        d_s = ds_q * 2 * (gibbs.d_weights - joint.d_weights) + 2 * ds_c / m * kl.d_weights
+        d_s = ds_q * apart.d_weights + 2 * ds_c / m * kl.d_weights
         ratio = (1 - 2 * r) / (1 - 2 * s)
         return Objective(float(1 - (1 - 2 * r) * ratio), 4 * ratio * d_r - 2 * ratio**2 * d_s)
 
     def _joint_objective(
-        self, gibbs: Objective, joint: Objective, kl: Objective, m: int, delta: float
+        self, joint: Objective, apart: Objective, kl: Objective, m: int, delta: float
     ) -> Objective:
         constant = math.log(math.exp(nx.log_maurer(m)) + m) - math.log(delta)
-        observed = max(0.0, 2 * (gibbs.value - joint.value))
+        observed, d_observed = apart.value, apart.d_weights
         complexity = (2 * kl.value + constant) / m
         value, s = self.joint(OUTWARD, joint.value, observed, complexity)
         if value >= 1:
-            return Objective(1.0, 0 * gibbs.d_weights)
+            return Objective(1.0, 0 * joint.d_weights)
         # At the maximum the derivative in s vanishes, so s may be held fixed (envelope theorem).
         rest = 1 - observed
         left = max(0.0, complexity - float(nx.binary_kl(observed, s))) / rest
         z, dz_q, dz_c = nx.kl_inverse_upper_gradient(joint.value / rest, left)
-        d_observed = 2 * (gibbs.d_weights - joint.d_weights)
         d_kl_observed = math.log(observed / s) - math.log((1 - observed) / (1 - s)) if observed > 0 else 0.0
         d_q = joint.d_weights / rest + joint.value / rest**2 * d_observed
         d_left = (2 * kl.d_weights / m - d_kl_observed * d_observed) / rest + left / rest * d_observed

@@ -69,11 +69,10 @@ class ChebyshevCantelliTandem(JudgesVoters):
         if pairs == 0:
             return {"offset": 0.0}
         kl, _ = categorical_divergence_gradient(weights, prior)
-        tandem = nx.kl_inverse_upper(
-            voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs
-        )
-        gibbs, complexity = voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m
-        low, high = nx.kl_inverse_lower(gibbs, complexity), nx.kl_inverse_upper(gibbs, complexity)
+        tandem_cost = (2 * kl + log_constant(pairs, delta)) / pairs
+        tandem = nx.kl_inverse_upper(voters.tandem_error(weights), tandem_cost)
+        gibbs, gibbs_cost = voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m
+        low, high = nx.kl_inverse_lower(gibbs, gibbs_cost), nx.kl_inverse_upper(gibbs, gibbs_cost)
         return {"offset": best_offset(float(tandem), float(low), float(high))}
 
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
@@ -118,10 +117,8 @@ class ChebyshevCantelliTandem(JudgesVoters):
         if pairs == 0:
             return Objective(1.0, np.zeros(ballots.n_voters))
         kl, d_kl = categorical_divergence_gradient(weights, prior)
-        half = voters.tandem @ weights
-        tandem, dt_q, dt_c = nx.kl_inverse_upper_gradient(
-            voters.tandem_error(weights), (2 * kl + log_constant(pairs, delta)) / pairs
-        )
+        half, cost = voters.tandem @ weights, (2 * kl + log_constant(pairs, delta)) / pairs
+        tandem, dt_q, dt_c = nx.kl_inverse_upper_gradient(voters.tandem_error(weights), cost)
         inverse = nx.kl_inverse_lower_gradient if mu >= 0 else nx.kl_inverse_upper_gradient
         gibbs, dg_q, dg_c = inverse(voters.gibbs_error(weights), (kl + log_constant(m, delta)) / m)
         d_tandem = 2 * dt_q * half + 2 * dt_c / pairs * d_kl

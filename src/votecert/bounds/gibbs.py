@@ -188,7 +188,6 @@ class Binomial(CategoricalKl):
             raise ValueError(f"n_draws must be a whole number from 1 to {MOST_DRAWS}, not {self.n_draws!r}.")
 
     def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
         if terms.statistics["rows"] != terms.n_rows:
             raise ValueError(f"The loss is a mean over {terms.n_rows} rows, not {terms.statistics['rows']}.")
 

@@ -170,9 +170,7 @@ class VoteTable(Kind):
         d, s, c = shape = sizes.n_voters, sizes.n_outputs, sizes.n_classes
         if d * s * c > MOST_IN_TABLE:
             return f"has more than {MOST_IN_TABLE} numbers"
-        rows = _items([value], d)
-        answers = _items(rows, s) if rows is not None else None
-        numbers = _items(answers, c) if answers is not None else None
+        numbers = _items(_items(_items([value], d), s), c)
         if numbers is None:
             return f"is not a table of {shape} numbers of votes"
         if not all(is_whole(votes) and 0 <= votes <= MOST_FOR_AN_ANSWER for votes in numbers):
@@ -180,9 +178,9 @@ class VoteTable(Kind):
         return None
 
 
-def _items(lists: list[Any], length: int) -> list[Any] | None:
+def _items(lists: list[Any] | None, length: int) -> list[Any] | None:
     """The items of lists that all have this length, or None."""
-    if not all(isinstance(one, list | tuple) and len(one) == length for one in lists):
+    if lists is None or not all(isinstance(one, list | tuple) and len(one) == length for one in lists):
         return None
     return [item for one in lists for item in one]
 

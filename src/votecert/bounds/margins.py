@@ -213,7 +213,6 @@ class GaoZhou(CountsMarginErrors):
     )
 
     def check_choice(self, terms: Terms) -> None:
-        super().check_choice(terms)
         margin, least = terms.choice["margin"], math.sqrt(2 / terms.n_voters)
         if self.applies(terms.n_rows, terms.n_voters) and not margin > least:
             raise ValueError(f"The theorem does not cover the margin {margin!r}.")

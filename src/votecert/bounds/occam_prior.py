@@ -112,15 +112,12 @@ class OccamPrior:
         s, total = len(used), sum(used)
         if total > MOST_VOTES:  # 2^-total would have a million digits
             return Fraction(0)
-        subset = Fraction(d + 1, d * s * (s + 1) * math.comb(d, s))
+        subset = _some_of(d, s, d)
         probability = Fraction(self.support) * subset / (1 << total)
         if total == s:
             probability += Fraction(self.small) * subset
         if total == s < d:
-            left_out = d - s
-            probability += Fraction(self.drop) * Fraction(
-                d, (d - 1) * left_out * (left_out + 1) * math.comb(d, s)
-            )
+            probability += Fraction(self.drop) * _some_of(d, d - s, d - 1)
         if total <= MOST_DRAWN_VOTES:
             orders = math.factorial(total) // math.prod(map(math.factorial, used))
             draws = Fraction(self.multinomial) / d**total + Fraction(self.polya) * self._urn(used, d)
@@ -142,8 +139,16 @@ class OccamPrior:
             return 1 - Fraction(self.constants)
         if q == c:
             return Fraction(0)
-        which = Fraction(c, (c - 1) * q * (q + 1) * math.comb(c, q))
-        return Fraction(self.constants) * which / math.prod(votes * (votes + 1) for votes in used)
+        return (
+            Fraction(self.constants)
+            * _some_of(c, q, c - 1)
+            / math.prod(votes * (votes + 1) for votes in used)
+        )
+
+
+def _some_of(n: int, k: int, most: int) -> Fraction:
+    """Probability of k given ones of n: k in 1..most with probability ~ 1/(k(k+1)), which ones is uniform."""
+    return Fraction(most + 1, most * k * (k + 1) * math.comb(n, k))
 
 
 PARTS = tuple(part.name for part in fields(OccamPrior) if part.name not in ("constants", "urn"))

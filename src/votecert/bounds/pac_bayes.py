@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import votecert.numerics as nx
-from votecert.bounds.base import Floats, categorical_prior, dirichlet_prior
+from votecert.bounds.base import Bound, Floats, categorical_prior, dirichlet_prior
 from votecert.numerics.arithmetic import Arithmetic
 
 Inequality = Literal["mixture", "kl"]
@@ -32,28 +32,31 @@ def seeger_constant(ar: Arithmetic, n_rows: int, delta: float) -> Any:
     return ar.log(2) + ar.log(n_rows) / 2 - ar.log(delta)
 
 
-def sampled_risk(ar: Any, inequality: Inequality, loss: Any, complexity: Any, m: int) -> Any:
-    """Bound a sampled vote's risk from its loss on the rows, in some arithmetic (arrays: ``numerics``)."""
-    if inequality == "mixture":
-        return ar.mixture_inverse(loss, complexity, m)
-    return ar.kl_inverse_upper(loss, complexity + ar.log_maurer(m) / m)
+class TakesInequality(Bound):
+    """A bound with the option ``inequality``: what bounds a sampled vote's risk from its loss on the rows."""
 
+    inequality: Inequality
 
-def sampled_risk_gradient(
-    inequality: Inequality, loss: float, complexity: float, m: int
-) -> tuple[float, float, float]:
-    """The same with its slopes in the loss and in the complexity."""
-    if inequality == "mixture":
-        value, d_loss, d_complexity = nx.mixture_inverse_gradient(loss, complexity, m)
-    else:
-        value, d_loss, d_complexity = nx.kl_inverse_upper_gradient(loss, complexity + nx.log_maurer(m) / m)
-    return float(value), float(d_loss), float(d_complexity)
+    def check_inequality(self) -> None:
+        """Raise a ValueError unless there is such an inequality."""
+        if self.inequality not in ("mixture", "kl"):
+            raise ValueError("inequality is 'mixture' or 'kl'.")
 
+    def sampled_risk(self, ar: Any, loss: Any, complexity: Any, m: int) -> Any:
+        """Bound a sampled vote's risk, in some arithmetic (arrays: ``numerics``)."""
+        if self.inequality == "mixture":
+            return ar.mixture_inverse(loss, complexity, m)
+        return ar.kl_inverse_upper(loss, complexity + ar.log_maurer(m) / m)
 
-def check_inequality(inequality: str) -> None:
-    """Raise a ValueError unless there is such an inequality."""
-    if inequality not in ("mixture", "kl"):
-        raise ValueError("inequality is 'mixture' or 'kl'.")
+    def sampled_risk_gradient(self, loss: float, complexity: float, m: int) -> tuple[float, float, float]:
+        """The same with its slopes in the loss and in the complexity."""
+        if self.inequality == "mixture":
+            value, d_loss, d_complexity = nx.mixture_inverse_gradient(loss, complexity, m)
+        else:
+            value, d_loss, d_complexity = nx.kl_inverse_upper_gradient(
+                loss, complexity + nx.log_maurer(m) / m
+            )
+        return float(value), float(d_loss), float(d_complexity)
 
 
 def grid_ledger(chosen: str, delta: float, size: int, others: str) -> dict[str, float]:

@@ -27,12 +27,7 @@ from typing import Any, Literal
 import numpy as np
 
 import votecert.numerics as nx
-from votecert.bounds._subset_sums import (
-    TakesComplements,
-    closest_win,
-    most_right_weight,
-    smallest_winning_weight,
-)
+from votecert.bounds._subset_sums import TakesComplements, closest_win, smallest_winning_weight
 from votecert.bounds.base import Choice, Floats, Objective, Statistics, Terms, Value
 from votecert.bounds.dirichlet.losses import RowVotes, mean_loss_upper, wrong_weight_slopes
 from votecert.bounds.dirichlet.search import CONCENTRATION, best_concentration, central_losses, sketch
@@ -146,7 +141,7 @@ class Partition(TakesComplements):
         empirical = ar.number(terms.statistics["empirical"])
         sampled = ar.kl_inverse_upper(empirical, complexity)
         shared = chance(smallest_winning_weight(terms.weights, 2))
-        floor = chance(1 - most_right_weight(terms.weights, self.complements)) if self.complements else 0
+        floor = chance(1 - self.most_right_weight(terms.weights)) if self.complements else 0
         if self.complements and floor >= min(shared, sampled):
             floor = 0
         details = {"kl": kl, "complexity": complexity, "empirical": empirical, "sampled_risk": sampled}

@@ -13,11 +13,10 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexabl
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
-from votecert.bounds.base import Bound
+from votecert.bounds.base import Bound, Indices
 from votecert.certificate import Certificate, certify
 from votecert.classifier import parameters, rows
 from votecert.classifier.parameters import Prior, single_bound
-from votecert.classifier.rows import Indices
 from votecert.classifier.searches import certified_in_search
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import KnownWeights

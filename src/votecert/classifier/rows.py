@@ -11,7 +11,7 @@ from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from votecert.bounds.base import Bound
+from votecert.bounds.base import Bound, Floats, Indices
 from votecert.bounds.gibbs import SecondOrder
 from votecert.certificate.out_of_bag import lowest_weights
 from votecert.classifier.parameters import Prior
@@ -19,9 +19,6 @@ from votecert.learning.learn import learn
 from votecert.rows.ballots import Ballots
 from votecert.voters.panels import Panel
 from votecert.voters.stumps import DecisionStumps
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 N_FOLDS = 5
 """Folds for out-of-fold votes."""

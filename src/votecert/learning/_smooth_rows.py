@@ -108,10 +108,6 @@ class RightOrWrong(QuickBallots):
         self._refuse()
         return super().class_votes(theta)
 
-    def margins(self, theta: ArrayLike) -> Floats:
-        self._refuse()
-        return super().margins(theta)
-
     def sum_over_votes(self, values: ArrayLike) -> Floats:
         self._refuse()
         return super().sum_over_votes(values)

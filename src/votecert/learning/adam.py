@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from votecert.bounds.base import Choice, Floats, Objective
+from votecert.bounds.base import Choice, Floats, Indices, Objective
 from votecert.learning._real_weights import RealWeights
 from votecert.learning._smooth_descent import Descent, Point
 from votecert.learning._smooth_rows import QuickBallots
@@ -124,13 +123,7 @@ class Adam(RealWeights):
     def search(self, descent: Descent) -> Point:
         budget, descent = descent.budget, replace(descent, budget=Budget())  # what is told is each epoch
         first = descent.best
-        schedule = Schedule(
-            self.learning_rate,
-            self.patience,
-            self.factor,
-            self.plateau_patience,
-            still=STILL * self.learning_rate,
-        )
+        schedule = Schedule(self, self.learning_rate)
         with budget.cut_short():
             for _, point in zip(range(self.epochs), self._epochs(descent, schedule, budget), strict=False):
                 schedule.note(point)
@@ -276,15 +269,12 @@ class Steps:
 class Schedule:
     """Step size and end of learning, from the bounds after each epoch."""
 
+    options: Adam
     learning_rate: float
-    patience: int
-    factor: float
-    plateau_patience: int
     best: Point | None = None
     plateau: float = math.inf
     since_best: int = 0
     since_progress: int = 0
-    still: float = 0.0
 
     def note(self, point: Point) -> None:
         """Take note of the bound after an epoch."""
@@ -294,14 +284,15 @@ class Schedule:
         self.since_progress += 1
         if point.value < self.plateau * (1 - PROGRESS):
             self.plateau, self.since_progress = point.value, 0
-        if self.since_progress > self.plateau_patience:
-            self.learning_rate /= self.factor
+        if self.since_progress > self.options.plateau_patience:
+            self.learning_rate /= self.options.factor
             self.since_progress = 0
 
     @property
     def is_over(self) -> bool:
         """Whether the patience is used up, or nothing moves any more."""
-        return self.since_best >= self.patience or self.learning_rate < self.still
+        is_still = self.learning_rate < STILL * self.options.learning_rate
+        return self.since_best >= self.options.patience or is_still
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -309,7 +300,7 @@ class Batch(QuickBallots):
     """A few rows that stand for all m: each counts as m divided by the size of the batch."""
 
     @classmethod
-    def standing_for(cls, rows: QuickBallots, patterns: NDArray[np.intp]) -> Batch:
+    def standing_for(cls, rows: QuickBallots, patterns: Indices) -> Batch:
         """The batch with these patterns, one for each of its rows."""
         share = np.full(len(patterns), rows.n_rows / len(patterns))
         rest = (rows.classes, rows.classes_declared, rows.can_abstain)

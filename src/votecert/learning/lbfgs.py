@@ -153,7 +153,7 @@ def _pruned(descent: Descent, point: Point) -> Point:
     options = [point]
     n_kept = len(order)
     while n_kept > 1:
-        n_kept = (n_kept + 1) // 2 if n_kept > 2 else 1
+        n_kept = (n_kept + 1) // 2
         kept = np.zeros_like(point.weights)
         kept[order[:n_kept]] = point.weights[order[:n_kept]]
         options.append(descent.at(kept / kept.sum()))

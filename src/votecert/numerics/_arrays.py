@@ -9,6 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+EPS = float(np.finfo(np.float64).eps)
+
+TINY = 1e-300
+"""Stands for zero where a logarithm or a quotient is taken."""
+
 _BLOCK = 8192
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from math import fsum, log, log1p
 
-from votecert.numerics.arithmetic import Arithmetic, Number
+from votecert.numerics.arithmetic import Arithmetic, Number, Numbers
 
 __all__ = ["exact"]
 
@@ -56,7 +56,7 @@ class ExactArithmetic(Arithmetic):
     def sqrt(self, x: Number) -> Number:
         return self._mp.sqrt(x)
 
-    def _log_sum_exp(self, values: Sequence[Number]) -> Number:
+    def _log_sum_exp(self, values: Numbers) -> Number:
         numbers = [self.number(value) for value in values]
         peak = max(numbers)
         if self._mp.isinf(peak):
@@ -78,16 +78,10 @@ class ExactArithmetic(Arithmetic):
         return gamma(n + 1) - gamma(k + 1) - gamma(n - k + 1)
 
     def kl_inverse_upper(self, q: Number, c: Number) -> Number:
-        q, c = min(self.number(1), self.number(q)), self.number(c)
-        if q == 1 or self._mp.isinf(c):
-            return self.number(1)
-        return self._root(lambda p: self._kl(q, p) - c, q, self.number(1))
+        return self._kl_inverse(min(self.number(1), self.number(q)), c, self.number(1))
 
     def kl_inverse_lower(self, q: Number, c: Number) -> Number:
-        q, c = max(self.number(0), self.number(q)), self.number(c)
-        if q == 0 or self._mp.isinf(c):
-            return self.number(0)
-        return self._root(lambda p: self._kl(q, p) - c, q, self.number(0))
+        return self._kl_inverse(max(self.number(0), self.number(q)), c, self.number(0))
 
     def mixture_inverse(self, q: Number, c: Number, m: int) -> Number:
         q, c = min(self.number(1), self.number(q)), self.number(c)
@@ -105,13 +99,13 @@ class ExactArithmetic(Arithmetic):
 
         return self._root(gap, q, self.number(1))
 
-    def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> Number:
+    def categorical_kl(self, theta: Numbers, pi: Numbers) -> Number:
         pairs = [(self.number(t), self.number(p)) for t, p in zip(theta, pi, strict=True) if t > 0]
         if any(p == 0 for _, p in pairs):
             return self._mp.inf
         return max(self.number(0), self._mp.fsum(t * self._mp.log(t / p) for t, p in pairs))
 
-    def dirichlet_kl(self, alpha: Sequence[Number], beta: Sequence[Number]) -> Number:
+    def dirichlet_kl(self, alpha: Numbers, beta: Numbers) -> Number:
         a, b = [self.number(x) for x in alpha], [self.number(x) for x in beta]
         if len(a) == 1:
             return self.number(0)
@@ -185,11 +179,7 @@ class ExactArithmetic(Arithmetic):
         return start if gap(start) >= 0 else self._root(gap, start, self.number(1))
 
     def bounded_mean_upper(
-        self,
-        losses: Sequence[Number],
-        counts: Sequence[int],
-        log_level: Number,
-        sizes: Sequence[Number] | None = None,
+        self, losses: Numbers, counts: Sequence[int], log_level: Number, sizes: Numbers | None = None
     ) -> Number:
         """The mixture, solved by bisection in plain floats first, and the kl inverse of the mean."""
         cost = -self.number(log_level) + (self._mp.log(2) if sizes is None else 0)
@@ -238,6 +228,12 @@ class ExactArithmetic(Arithmetic):
             return min(high, one)
         tolerance = self.number(10) ** -(self.digits + 10)
         return self._mp.findroot(gap, (low, high), solver="anderson", tol=tolerance, verify=False)
+
+    def _kl_inverse(self, q: Number, c: Number, end: Number) -> Number:
+        c = self.number(c)
+        if q == end or self._mp.isinf(c):
+            return end
+        return self._root(lambda p: self._kl(q, p) - c, q, end)
 
     def _kl(self, q: Number, p: Number) -> Number:
         if (p == 0 and q > 0) or (p == 1 and q < 1):

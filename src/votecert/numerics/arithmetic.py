@@ -28,6 +28,7 @@ __all__ = ["OUTWARD", "PLAIN", "Arithmetic", "Number"]
 
 # A float or a multiple-precision number; formulas only add, subtract, multiply, divide and compare them.
 Number = Any
+Numbers = Sequence[Number]
 
 _ULPS = 8.0 * 2.0**-53
 
@@ -77,11 +78,11 @@ class Arithmetic:
         """Return the inverse of the mixture of kl and Catoni inequalities."""
         return float(mixture_inverse(min(1.0, q), c, m))
 
-    def categorical_kl(self, theta: Sequence[Number], pi: Sequence[Number]) -> Number:
+    def categorical_kl(self, theta: Numbers, pi: Numbers) -> Number:
         """Return the divergence of two categorical distributions."""
         return float(categorical_kl(theta, pi)) * (1.0 + 1e-12) + 1e-12
 
-    def dirichlet_kl(self, alpha: Sequence[Number], beta: Sequence[Number]) -> Number:
+    def dirichlet_kl(self, alpha: Numbers, beta: Numbers) -> Number:
         """Return the divergence of two Dirichlet distributions."""
         return float(dirichlet_kl(alpha, beta)) * (1.0 + 2e-9) + 1e-9
 
@@ -110,11 +111,7 @@ class Arithmetic:
         return float(sequential_upper(k, m, log_delta))
 
     def bounded_mean_upper(
-        self,
-        losses: Sequence[Number],
-        counts: Sequence[int],
-        log_level: Number,
-        sizes: Sequence[Number] | None = None,
+        self, losses: Numbers, counts: Sequence[int], log_level: Number, sizes: Numbers | None = None
     ) -> Number:
         """Return an upper limit on the mean of losses in [0, 1]; losses and sizes may be fractions."""
         return bounded_mean_upper(losses, counts, log_level, sizes)

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc
 
-from votecert.numerics._arrays import Array, floats, in_blocks
+from votecert.numerics._arrays import EPS, Array, floats, in_blocks
 from votecert.numerics._series import stirling_remainder, stirling_remainder_slope
 
 __all__ = ["beta_cdf", "beta_cdf_gradient", "dirichlet_tail"]
 
-_EPS = float(np.finfo(np.float64).eps)
 _SMALLEST_PARAMETER = 1e-20
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 _NODES, _NODE_WEIGHTS = (_NODES + 1.0) / 2.0, _NODE_WEIGHTS / 2.0
@@ -97,7 +96,7 @@ def _with_limits(value: Array, x: Array, a: Array, b: Array) -> Array:
 
 def _integrate(x: Array, a: Array, b: Array) -> Array:
     """Return value and derivatives, stacked, for one block of rows."""
-    x = np.clip(x, 1e-200, 1.0 - _EPS / 2)
+    x = np.clip(x, 1e-200, 1.0 - EPS / 2)
     swapped = a > b
     small = np.maximum(np.minimum(a, b), _SMALLEST_PARAMETER)
     large = np.maximum(np.maximum(a, b), _SMALLEST_PARAMETER)
@@ -163,7 +162,7 @@ def _far_end(at: Array, left: NDArray[np.bool_], a: Array, b: Array, mode: Array
     gaussian = np.sqrt(2.0 * _DROP * K / a / b)
     fall = _DROP + b * np.log1p(a / b) - a * np.log(a / K)
     c = _DROP / K
-    sharper = np.minimum(a / K + c + np.sqrt(2.0 * c * a / K + c * c), 1.0 - _EPS)
+    sharper = np.minimum(a / K + c + np.sqrt(2.0 * c * a / K + c * c), 1.0 - EPS)
     by_left, by_right = (fall / side + np.log(-np.expm1(-fall / side)) for side in (a, b))
     by_kl = np.log(sharper) - np.log1p(-sharper) - mode
     right_end = np.minimum.reduce([gaussian + _DROP / b, by_kl, by_right - mode, straight - mode])

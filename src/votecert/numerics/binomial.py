@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, xlog1py, xlogy
 
-from votecert.numerics._arrays import Array, floats
+from votecert.numerics._arrays import EPS, TINY, Array, floats
 from votecert.numerics._series import stirling_remainder
 from votecert.numerics.beta import incomplete_beta, incomplete_beta_complement
 from votecert.numerics.kl import binary_kl, kl_inverse_upper
@@ -23,8 +23,6 @@ __all__ = [
     "log_binomial_coefficient",
 ]
 
-_EPS = float(np.finfo(np.float64).eps)
-_TINY = 1e-300
 _UNDERFLOW = 1e-280
 _MAX_NEWTON_STEPS = 100
 _MAX_FRACTION_TERMS = 400
@@ -99,7 +97,7 @@ def clopper_pearson_upper(k: ArrayLike, m: ArrayLike, log_delta: ArrayLike) -> A
     value = kl_inverse_upper(k / m, -target / m)
     active = (k < m) & (value < 1.0)
     value[active] = _solve(k[active], m[active], target[active], value[active])
-    return np.minimum(1.0, value * (1.0 + 4.0 * _EPS))
+    return np.minimum(1.0, value * (1.0 + 4.0 * EPS))
 
 
 def checked_counts(k: ArrayLike, m: ArrayLike, log_delta: ArrayLike) -> tuple[Array, Array, Array]:
@@ -181,7 +179,7 @@ def _tail_over_mass(k: Array, m: Array, p: Array) -> Array:
             upper = 1.0 + coefficient / upper
             factor = lower * upper
             value = value * factor
-        if np.all(np.abs(factor - 1.0) < 4.0 * _EPS):
+        if np.all(np.abs(factor - 1.0) < 4.0 * EPS):
             break
     return p * value
 
@@ -192,9 +190,9 @@ def _solve(k: Array, m: Array, target: Array, chernoff: Array) -> Array:
     log_peak = _log_peak_mass(k, m)
     active = np.arange(p.size)
     for _ in range(_MAX_NEWTON_STEPS):
-        here = np.minimum(p[active], 1.0 - _EPS / 2)
+        here = np.minimum(p[active], 1.0 - EPS / 2)
         value, hazard = _log_cdf(k[active], m[active], here, log_peak[active])
-        step = (target[active] - value) / np.maximum(hazard, _TINY)
+        step = (target[active] - value) / np.maximum(hazard, TINY)
         p[active] = np.clip(here - step, 0.0, chernoff[active])
         active = active[np.abs(p[active] - here) > 1e-12 * here]
         if active.size == 0:

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from votecert.numerics._arrays import floats
+from votecert.numerics._arrays import EPS, floats
 from votecert.numerics.kl import kl_inverse_upper
 
 __all__ = ["STAKES", "bounded_mean_upper"]
@@ -36,7 +36,6 @@ __all__ = ["STAKES", "bounded_mean_upper"]
 STAKES = (0.05, 0.13, 0.35, 0.9)
 """The stakes of the mixture, with equal shares."""
 
-_EPS = float(np.finfo(np.float64).eps)
 _LOG_2 = math.log(2.0)
 
 
@@ -81,9 +80,9 @@ def bounded_mean_upper(
     n = float(count.sum())
     if sizes is not None:
         return _mixture_limit(loss, size, count, -log_level)
-    cost = _LOG_2 * (1 + _EPS) - log_level
+    cost = _LOG_2 * (1 + EPS) - log_level
     # the mean is rounded by a few units for each of its terms
-    mean = min(1.0, float(loss @ count) / n * (1.0 + (4.0 + len(loss)) * _EPS))
+    mean = min(1.0, float(loss @ count) / n * (1.0 + (4.0 + len(loss)) * EPS))
     return min(_mixture_limit(loss, size, count, cost), float(kl_inverse_upper(mean, cost / n)))
 
 
@@ -91,7 +90,7 @@ def _mixture_limit(loss: Any, size: Any, count: Any, cost: float) -> float:
     """The smallest r, up to the last digit, at which the mixture is surely ``exp(cost)`` or more."""
     stakes = np.array(STAKES)[:, None]
     low, high = 0.0, 1.0
-    target = cost + math.log(len(STAKES)) * (1 + _EPS)
+    target = cost + math.log(len(STAKES)) * (1 + EPS)
     if math.isinf(target):
         return 1.0
 
@@ -99,8 +98,8 @@ def _mixture_limit(loss: Any, size: Any, count: Any, cost: float) -> float:
         gain = stakes * (r * size - loss) / (1.0 - r)
         terms = np.log1p(gain)
         # r s - L cancels, which (1 - r) magnifies; then come the logarithm, the product and the sum
-        noise = 4.0 * _EPS * (stakes * (r * size + loss) / (1.0 - r) / (1.0 + gain) + 1.0)
-        noise += (8.0 + len(loss)) * _EPS * np.abs(terms)
+        noise = 4.0 * EPS * (stakes * (r * size + loss) / (1.0 - r) / (1.0 + gain) + 1.0)
+        noise += (8.0 + len(loss)) * EPS * np.abs(terms)
         sums = (terms - noise) @ count
         peak = float(sums.max())
         total = peak + math.log(float(np.exp(sums - peak).sum()))

@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-from votecert.numerics._arrays import Array, floats
+from votecert.numerics._arrays import TINY, Array, floats
 from votecert.numerics._series import excess, stirling_remainder, stirling_remainder_slope, trigamma_excess
 
 __all__ = ["categorical_kl", "categorical_kl_gradient", "dirichlet_kl", "dirichlet_kl_gradient"]
-
-_TINY = 1e-300
 
 
 def dirichlet_kl(alpha: ArrayLike, beta: ArrayLike) -> Array:
@@ -99,7 +97,7 @@ def categorical_kl_gradient(theta: ArrayLike, pi: ArrayLike) -> tuple[Array, Arr
     >>> slope
     array([1., 1.])
     """
-    weights, prior = np.maximum(floats(theta), _TINY), np.maximum(floats(pi), _TINY)
+    weights, prior = np.maximum(floats(theta), TINY), np.maximum(floats(pi), TINY)
     return categorical_kl(theta, pi), 1.0 + np.log(weights / prior)
 
 

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from votecert.numerics._arrays import Array, floats, in_blocks
+from votecert.numerics._arrays import EPS, TINY, Array, floats, in_blocks
 from votecert.numerics._series import excess
 
 __all__ = [
@@ -22,8 +22,6 @@ __all__ = [
     "kl_inverse_upper_gradient",
 ]
 
-_EPS = float(np.finfo(np.float64).eps)
-_TINY = 1e-300
 _SMALLEST_RISK = 1e-290
 _NEXT_TO_ONE = 1.0 - 2.0**-24
 
@@ -69,7 +67,7 @@ def kl_inverse_upper(q: ArrayLike, c: ArrayLike) -> Array:
     q, c = checked(q, c)
     # Next to zero the formulas underflow; a slightly larger risk is outward.
     root = in_blocks(partial(_solve, side=1.0), np.where(q > 0.0, np.maximum(q, _SMALLEST_RISK), 0.0), c)
-    rounded = np.minimum(1.0, root * (1.0 + 4.0 * _EPS))
+    rounded = np.minimum(1.0, root * (1.0 + 4.0 * EPS))
     return np.where(c == 0.0, q, rounded)
 
 
@@ -85,7 +83,7 @@ def kl_inverse_lower(q: ArrayLike, c: ArrayLike) -> Array:
     """
     q, c = checked(q, c)
     root = in_blocks(partial(_solve, side=-1.0), np.maximum(q, _SMALLEST_RISK), c)
-    rounded = np.where(q < _SMALLEST_RISK, 0.0, root * (1.0 - 4.0 * _EPS))
+    rounded = np.where(q < _SMALLEST_RISK, 0.0, root * (1.0 - 4.0 * EPS))
     return np.where(c == 0.0, q, rounded)
 
 
@@ -146,7 +144,7 @@ def _solve(q: Array, c: Array, side: float) -> Array:
     c, entropy, variance = _enlarge(c), _entropy(q), q * (1.0 - q)
     low, high = (q, np.ones_like(q)) if side > 0.0 else (np.zeros_like(q), q)
     # At the two ends the logarithms are infinite.
-    floor, ceiling = np.maximum(low, _TINY), np.minimum(high, 1.0 - _EPS / 2)
+    floor, ceiling = np.maximum(low, TINY), np.minimum(high, 1.0 - EPS / 2)
     p = q + side * _starting_distance(q, c, entropy, side)
     for _ in range(3):
         p = np.minimum(np.maximum(p, floor), ceiling)
@@ -162,7 +160,7 @@ def _solve(q: Array, c: Array, side: float) -> Array:
 
 def _distance(p: Array, q: Array, side: float) -> Array:
     """Return ``p - q``, but at least one unit in the last place: there the slope must not vanish."""
-    return side * np.maximum(side * (p - q), _EPS / 2 * np.maximum(q, _TINY))
+    return side * np.maximum(side * (p - q), EPS / 2 * np.maximum(q, TINY))
 
 
 def _starting_distance(q: Array, c: Array, entropy: Array, side: float) -> Array:
@@ -173,7 +171,7 @@ def _starting_distance(q: Array, c: Array, entropy: Array, side: float) -> Array
     which solves ``(p-q)^2 = 2cp``: for ``p >= q``, ``kl(q,p) >= (p-q)^2/(2p)``.
     """
     wall, back = (1.0 - q, q) if side > 0.0 else (q, 1.0 - q)
-    exponent = -(c + entropy) / np.maximum(wall, _TINY)
+    exponent = -(c + entropy) / np.maximum(wall, TINY)
     to_wall = np.where(wall < 0.5, wall - np.exp(exponent), -np.expm1(exponent) - back)
     quadratic = np.sqrt(c * np.minimum(0.5, 2.0 * wall))
     closed = np.minimum(quadratic, c + np.sqrt(c) * np.sqrt(2.0 * back + c))
@@ -181,14 +179,14 @@ def _starting_distance(q: Array, c: Array, entropy: Array, side: float) -> Array
 
 
 def _entropy(q: Array) -> Array:
-    inner = np.maximum(q, _TINY)
-    return -inner * np.log(inner) - (1.0 - q) * np.log1p(-np.minimum(q, 1.0 - _EPS))
+    inner = np.maximum(q, TINY)
+    return -inner * np.log(inner) - (1.0 - q) * np.log1p(-np.minimum(q, 1.0 - EPS))
 
 
 def _implicit_slopes(q: Array, value: Array) -> tuple[Array, Array]:
     """Differentiate ``kl(q, v(q, c)) = c``: slopes of ``v`` in ``q`` and in ``c``."""
     distance = value - q
-    room = np.maximum(np.abs(distance), _EPS * np.maximum(q, _TINY) + _TINY)
+    room = np.maximum(np.abs(distance), EPS * np.maximum(q, TINY) + TINY)
     slope_c = value * (1.0 - value) / np.copysign(room, distance)
     slope_q = np.where(np.abs(distance) > 1e-14, (log_odds(value) - log_odds(q)) * slope_c, 1.0)
     return slope_q, slope_c
@@ -196,4 +194,4 @@ def _implicit_slopes(q: Array, value: Array) -> tuple[Array, Array]:
 
 def log_odds(p: Array) -> Array:
     """Return ``log(p / (1 - p))``, finite at both ends."""
-    return np.log(np.maximum(p, _TINY)) - np.log(np.maximum(1.0 - p, _TINY))
+    return np.log(np.maximum(p, TINY)) - np.log(np.maximum(1.0 - p, TINY))

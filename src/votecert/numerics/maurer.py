@@ -57,19 +57,11 @@ def log_maurer(m: int) -> float:
     if m < 1:
         raise ValueError("m must be at least 1")
     if m <= _EXACT_UP_TO:
-        return _log_exact_sum(m)
-    main = sqrt(pi * m / 2.0)
-    return _round_up(log(main) + log1p((2.0 / 3.0 + main * np.expm1(1.0 / (12.0 * m))) / main))
-
-
-def _log_exact_sum(m: int) -> float:
-    n_terms = min(m, int(9.0 * sqrt(m)) + 10)
-    steps = np.arange(n_terms + 1) / m
-    terms = np.cumprod(1.0 - steps)  # terms[i] belongs to i + 1; the term of i = 0 is one
-    tail = float(terms[-1]) * m / n_terms
-    return _round_up(log(1.0 + float(terms.sum()) + tail))
-
-
-def _round_up(value: float) -> float:
-    """Cover the rounding of a running product of ten thousand factors."""
+        n_terms = min(m, int(9.0 * sqrt(m)) + 10)
+        terms = np.cumprod(1.0 - np.arange(n_terms + 1) / m)  # terms[i] belongs to i + 1; that of 0 is one
+        value = log(1.0 + float(terms.sum()) + float(terms[-1]) * m / n_terms)
+    else:
+        main = sqrt(pi * m / 2.0)
+        value = log(main) + log1p((2.0 / 3.0 + main * np.expm1(1.0 / (12.0 * m))) / main)
+    # Cover the rounding of a running product of ten thousand factors.
     return float(value * (1.0 + 1e-14) + 4e-12)

@@ -30,14 +30,12 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike
 
-from votecert.numerics._arrays import Array, floats, in_blocks
+from votecert.numerics._arrays import EPS, TINY, Array, floats, in_blocks
 from votecert.numerics.kl import binary_kl, checked, kl_inverse_upper, log_odds
 from votecert.numerics.maurer import log_maurer
 
 __all__ = ["catoni_grid", "mixture_inverse", "mixture_inverse_gradient"]
 
-_EPS = float(np.finfo(np.float64).eps)
-_TINY = 1e-300
 _N_CATONI = 16
 _LOG_TERMS = log(_N_CATONI + 1.0)
 _MAX_STEPS = 50
@@ -93,7 +91,7 @@ def mixture_inverse_gradient(q: ArrayLike, c: ArrayLike, m: int) -> tuple[Array,
     """
     value = mixture_inverse(q, c, m)
     q = np.broadcast_to(floats(q), value.shape)
-    _, slope_p, slope_q = _mixture(q, np.clip(value, _TINY, 1.0 - _EPS / 2), m)
+    _, slope_p, slope_q = _mixture(q, np.clip(value, TINY, 1.0 - EPS / 2), m)
     inside = value < 1.0
     return value, np.where(inside, -slope_q / slope_p, 0.0), np.where(inside, 1.0 / slope_p, 0.0)
 
@@ -102,19 +100,19 @@ def _solve(q: Array, c: Array, m: int) -> Array:
     # Plain logarithms are good to a few 1e-16, hence the additive slack; beyond 1e6 the answer is one anyway.
     enlarged = np.minimum(c, 1e6) * (1.0 + 1e-12) + 4e-15
     # A start that rounds to one says nothing about the root: go on from the number below one.
-    p = np.clip(_upper_start(q, enlarged, m), _TINY, 1.0 - _EPS / 2)
+    p = np.clip(_upper_start(q, enlarged, m), TINY, 1.0 - EPS / 2)
     active = np.flatnonzero(q < 1.0)
     for _ in range(_MAX_STEPS):
         here = p[active]
         value, slope, _ = _mixture(q[active], here, m)
         gap = np.maximum(value - enlarged[active], 0.0)
         step = gap / slope
-        p[active] = np.maximum(here - step, np.maximum(q[active], _TINY))
-        noise = (gap <= 1e-15 + 1e-13 * enlarged[active]) | (step <= _EPS * here)
+        p[active] = np.maximum(here - step, np.maximum(q[active], TINY))
+        noise = (gap <= 1e-15 + 1e-13 * enlarged[active]) | (step <= EPS * here)
         active = active[~noise]
         if active.size == 0:
             break
-    return np.minimum(1.0, p * (1.0 + 4.0 * _EPS))
+    return np.minimum(1.0, p * (1.0 + 4.0 * EPS))
 
 
 def _upper_start(q: Array, c: Array, m: int) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrik
 
+from votecert.bounds.base import Floats
 from votecert.bounds.occam import Occam
 from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.certificate.triage.rules import SHARES, smallest
@@ -119,7 +120,7 @@ def certificate_curve(
     n_classes: int = 2,
     assurance: float = 0.5,
     fitted_list: bool = True,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Certificates to expect from different numbers of rows.
 
     Parameters
@@ -157,9 +158,7 @@ def check_target(target_risk: float, expected_error: float) -> None:
         )
 
 
-def _typical_errors(
-    rows: npt.NDArray[np.int64], expected_error: float, assurance: float
-) -> npt.NDArray[np.float64]:
+def _typical_errors(rows: npt.NDArray[np.int64], expected_error: float, assurance: float) -> Floats:
     """The smallest k with P(Bin(m, e) <= k) at least the assurance."""
     if expected_error == 0:
         return np.zeros(len(rows))

@@ -49,12 +49,7 @@ from typing import Any, Literal
 import numpy as np
 
 import votecert.numerics as nx
-from votecert.bounds._subset_sums import (
-    TakesComplements,
-    learned_win,
-    most_right_weight,
-    smallest_winning_weight,
-)
+from votecert.bounds._subset_sums import TakesComplements, learned_win, smallest_winning_weight
 from votecert.bounds.base import (
     MARGIN_SLACK,
     Choice,
@@ -71,13 +66,7 @@ from votecert.bounds.dirichlet.centres import Surroundings, centre_of, centres, 
 from votecert.bounds.dirichlet.losses import EXPONENTS, RowVotes, loss_slopes, mean_loss_upper
 from votecert.bounds.dirichlet.search import CONCENTRATION, Landscape, sketch
 from votecert.bounds.kinds import SAMPLED, Real
-from votecert.bounds.pac_bayes import (
-    Inequality,
-    check_inequality,
-    grid_ledger,
-    sampled_risk,
-    sampled_risk_gradient,
-)
+from votecert.bounds.pac_bayes import Inequality, TakesInequality, grid_ledger
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 
@@ -90,7 +79,7 @@ PRIOR_SHARES = tuple({1.0: 0.5, 4.0**6: 0.1}.get(scale, 0.4 / 7) for scale in PR
 
 
 @dataclass(frozen=True)
-class Dirichlet(TakesComplements):
+class Dirichlet(TakesComplements, TakesInequality):
     """Dirichlet certificate: margin loss of a sampled vote, divided by its chance to share an error.
 
     Parameters
@@ -164,7 +153,7 @@ class Dirichlet(TakesComplements):
             raise ValueError("prior_scales must be positive, one or more and as many as prior_shares.")
         if not all(w > 0 for w in self.prior_shares) or sum(self.prior_shares) > 1 + 1e-12:
             raise ValueError("prior_shares must be positive and sum to at most one.")
-        check_inequality(self.inequality)
+        self.check_inequality()
         if self.loss not in EXPONENTS:
             raise ValueError("loss is 'root', 'difference' or 'ratio'.")
         if not 0 <= self.subset_share < 1:
@@ -224,7 +213,7 @@ class Dirichlet(TakesComplements):
                 exponent=EXPONENTS[self.loss],
                 n_scales=len(self.prior_scales),
                 complexity=complexity,
-                invert=lambda loss, complexity: sampled_risk(nx, self.inequality, loss, complexity, m),
+                invert=lambda loss, complexity: self.sampled_risk(nx, loss, complexity, m),
                 error_chance=lambda K, margin: nx.beta_cdf(0.5 + margin, K * right, K * rival),
             )
 
@@ -252,14 +241,14 @@ class Dirichlet(TakesComplements):
         price = self._log_price(ar, centre, terms.choice["prior_scale"])
         complexity = (kl + price + ar.log(1 / ar.number(terms.delta))) / terms.n_rows
         empirical = ar.number(terms.statistics["empirical"])
-        sampled = sampled_risk(ar, self.inequality, empirical, complexity, terms.n_rows)
+        sampled = self.sampled_risk(ar, empirical, complexity, terms.n_rows)
         threshold = ar.number(0.5) + margin
         top = smallest_winning_weight(weights, terms.n_outputs)
         tie = self._tie(top, distance(weights, centre))
         shared = ar.beta_cdf_down(threshold, K * tie[0], K * tie[1])
         floor = ar.number(0)
         if self.complements and terms.n_outputs == 2:
-            most = most_right_weight(centre, self.complements)
+            most = self.most_right_weight(centre)
             floor = ar.beta_cdf_down(threshold, K * most, K * (1 - ar.number(most)))
         if floor >= min(shared, sampled):
             floor = ar.number(0)
@@ -286,7 +275,7 @@ class Dirichlet(TakesComplements):
         )
         constant = float(self._log_price(OUTWARD, weights, scale)) - log(delta)
         complexity = (float(kl) + constant) / m
-        sampled, d_loss, d_complexity = sampled_risk_gradient(self.inequality, loss.value, complexity, m)
+        sampled, d_loss, d_complexity = self.sampled_risk_gradient(loss.value, complexity, m)
         shared, d_shared, d_shared_log_K = self._error_chance_slopes(weights, ballots.n_outputs, K, margin)
         d_weights = d_loss * loss.d_weights - sampled / shared * d_shared
         d_weights[alive] += d_complexity * K / m * d_alpha

@@ -188,29 +188,22 @@ class DirichletMargin(DirichletOverMargins):
         by_weight = (ballots.n_rows - below[start]) / ballots.n_rows
         return np.stack([by_margin, np.maximum(by_margin, by_weight)])
 
-    @staticmethod
-    def mean_cost(errors: Any, inside: Any) -> Any:
-        """Mean cost of a row from the two shares of rows and the two costs."""
-        return errors[0] + (errors[1] - errors[0]) * inside[0] + (1 - errors[1]) * inside[1]
-
     def measure(self, ballots: Ballots, weights: Floats, choice: Choice) -> Statistics:
         errors = self.row_errors(ballots, weights, np.array([choice["margin"]]))
         return dict(zip(self.statistics, errors[:, 0].tolist(), strict=True))
 
-    def penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
-        """What a row costs (few right votes, many right votes) and what is added outside."""
+    def loss_and_penalty(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
         K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
+        by_margin, by_weight = (ar.number(terms.statistics[name]) for name in self.statistics)
         if terms.n_outputs == 2:
             half = ar.number(0.5)
-            inside = ar.beta_cdf_up(half + g / 2, K * (half + g), K * (half - g))
-            return [inside, inside], ar.beta_tail_up(half + g / 2, K / 2, K / 2)
-        e = ar.exp(-(K + 1) * g * g / 2)
-        return [np.minimum(1, (terms.n_outputs - 1) * e), e], e
-
-    def loss_and_penalty(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
-        errors = [ar.number(terms.statistics[name]) for name in self.statistics]
-        inside, outside = self.penalties(ar, terms)
-        return self.mean_cost(errors, inside), outside, {"margin_error": errors[0]}
+            few_right = many_right = ar.beta_cdf_up(half + g / 2, K * (half + g), K * (half - g))
+            outside = ar.beta_tail_up(half + g / 2, K / 2, K / 2)
+        else:
+            e = ar.exp(-(K + 1) * g * g / 2)
+            few_right, many_right, outside = np.minimum(1, (terms.n_outputs - 1) * e), e, e
+        cost = by_margin + (by_weight - by_margin) * few_right + (1 - by_weight) * many_right
+        return cost, outside, {"margin_error": by_margin}
 
 
 @dataclass(frozen=True)
@@ -229,14 +222,10 @@ class DirichletMarginPublished(DirichletMargin):
     is_guarantee = False
     caveat = "The printed lemma is false: its exponent is too large by a factor of two."
 
-    @staticmethod
-    def mean_cost(errors: Any, inside: Any) -> Any:
-        return errors[0] + inside[0]
-
-    def penalties(self, ar: Arithmetic, terms: Terms) -> tuple[list[Any], Any]:
+    def loss_and_penalty(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
         K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
-        e = ar.exp(-(K + 1) * g * g)
-        return [e, e], e
+        error, e = ar.number(terms.statistics["margin_error"]), ar.exp(-(K + 1) * g * g)
+        return error + e, e, {"margin_error": error}
 
 
 @dataclass(frozen=True)
@@ -256,10 +245,8 @@ class DirichletStochastic(DirichletOverMargins):
     statistics = {"empirical": SAMPLED}
 
     exponent = 2.0
-
-    def uses_beta_tail(self, n_outputs: int) -> bool:
-        """Whether the de-randomisation term is the exact Beta tail."""
-        return n_outputs == 2
+    beta_tail_for = 2
+    """For so many outputs the de-randomisation term is the exact Beta tail."""
 
     def rough(self, ballots: Ballots, weights: Floats) -> Rough:
         losses, margins = sampled_losses(ballots, weights), np.array(self.margins)
@@ -272,7 +259,7 @@ class DirichletStochastic(DirichletOverMargins):
     def loss_and_penalty(self, ar: Arithmetic, terms: Terms) -> tuple[Any, Any, dict[str, Any]]:
         K, g = ar.number(terms.choice["concentration"]), ar.number(terms.choice["margin"])
         empirical = ar.number(terms.statistics["empirical"])
-        if self.uses_beta_tail(terms.n_outputs):
+        if terms.n_outputs == self.beta_tail_for:
             penalty = ar.beta_tail_up(ar.number(0.5) + g, K / 2, K / 2)
         else:
             penalty = ar.exp(-self.exponent * (K + 1) * g * g)
@@ -283,7 +270,7 @@ class DirichletStochastic(DirichletOverMargins):
     ) -> Objective:
         K, g = choice["concentration"], choice["margin"]
         inner = sampled_objective(ballots, weights, K, g, self.share(delta), prior)
-        if self.uses_beta_tail(ballots.n_outputs):
+        if ballots.n_outputs == self.beta_tail_for:
             cdf, d_x, d_a, d_b = nx.beta_cdf_gradient(0.5 + g, K / 2, K / 2)
             penalty, slope, d_margin = 1 - float(cdf), -K / 2 * float(d_a + d_b), -float(d_x)
         else:
@@ -312,6 +299,4 @@ class DirichletStochasticPublished(DirichletStochastic):
     caveat = "Refuted by two voters, one always right and one always wrong."
 
     exponent = 4.0
-
-    def uses_beta_tail(self, n_outputs: int) -> bool:
-        return False
+    beta_tail_for = 0
