@@ -237,9 +237,6 @@ def test_a_confidence_in_place_of_delta_is_noticed(invoke, votes):
 
 
 def test_few_voters_are_listed_with_their_votes(invoke, votes, tmp_path):
-    fitted = invoke("certify", votes, *ROWS)
-    assert "each answer has votes of its own" in fitted.stdout
-    assert "alice" in fitted.stdout
     done = invoke("certify", votes, *ROWS, "--split", "0", "--json", "c.json")
     vote = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["votes"]
     said = ", ".join(f"{name} {n}" for name, n in zip(("alice", "bob", "carol"), vote, strict=True))
@@ -249,10 +246,13 @@ def test_few_voters_are_listed_with_their_votes(invoke, votes, tmp_path):
     assert "given: alice 50 %, bob 30 %, carol 20 %" in given
 
 
-def test_offsets_are_said(invoke, tmp_path):
+def test_offsets_and_answers_of_their_own_are_said(invoke, tmp_path):
     """The two voters are tied unless the class comes first; it does with a vote of its own."""
-    lines = ["a,b,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]
+    lines = ["ann,bob,truth", *["yes,no,yes"] * 150, *["no,no,no"] * 60, *["no,yes,yes"] * 190]
     (tmp_path / "v.csv").write_text("\n".join(lines))
+    fitted = invoke("certify", "v.csv", "--label", "truth").stdout
+    assert "each answer has votes of its own" in fitted
+    assert "ann" in fitted
     out = invoke("certify", "v.csv", "--label", "truth", "--split", "0", "--json", "c.json").stdout
     offsets = json.loads((tmp_path / "c.json").read_text())["terms"]["choice"]["offsets"]
     assert offsets[1] > offsets[0] == 0
