@@ -81,7 +81,6 @@ def measure(name: str, votes: np.ndarray, y: np.ndarray, rng: np.random.Generato
     report("from_votes, compress=False", lambda: Ballots.from_votes(votes, y, compress=False), reference)
     ballots = Ballots.from_votes(votes, y)
     theta = rng.dirichlet(np.ones(N_VOTERS))
-    whole = rng.integers(0, 4, N_VOTERS)
     half = np.arange(0, len(y), 2)
     report("first correct_weight", lambda: replace(ballots).correct_weight(theta), reference)
     report("correct_weight", lambda: ballots.correct_weight(theta), reference)
@@ -90,7 +89,9 @@ def measure(name: str, votes: np.ndarray, y: np.ndarray, rng: np.random.Generato
     report("margins", lambda: ballots.margins(theta), reference)
     report("voter_errors", ballots.voter_errors, reference)
     report("tandem_counts", ballots.tandem_counts, reference)
-    report("errors of a whole-number vote", lambda: ballots.errors(whole), reference)
+    report(
+        "errors of a new whole-number vote", lambda: ballots.errors(rng.integers(0, 4, N_VOTERS)), reference
+    )
     report("subset of half of the rows", lambda: ballots.subset(half), reference)
 
 
