@@ -30,7 +30,7 @@ FLUENT = {
 MOST_LINES, MOST_CODE, MOST_HOPS = 350, 60, 12
 """Lines that a module may have, lines of code that a function may have, and steps of the walk."""
 
-MOST_IN_ALL = 18_000
+MOST_IN_ALL = 17_800
 """Lines of code in all but for the paper's: what comes in has to be worth it, or something else goes."""
 
 
