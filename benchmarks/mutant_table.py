@@ -678,6 +678,13 @@ MUTANTS = (
         "errors that are not those of the rows verify",
         LEVELS,
     ),
+    Mutant(
+        "certificate/verification.py",
+        "return ([OTHER_VOTE], []) if own_words else",
+        "return ([OTHER_VOTE], []) if not told.classes else",
+        "a vote that this version does not fit is taken for one of another version",
+        ("tests/certificate/test_forgery.py", "-k", "another_version"),
+    ),
     # labels, files, blocks
     Mutant(
         "rows/blocks/counting.py",
