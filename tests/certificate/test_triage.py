@@ -408,3 +408,15 @@ def test_rows_tell_forged_counts_and_votes(results):
     content["digest"] = digest(content)
     with suppress(ValueError):
         assert not vc.Triage.from_json(json.dumps(content)).verify(votes, y)
+
+
+@pytest.mark.parametrize("options", [{"max_risk": 0.5}, {"costs": [[0, 1], [2, 0]]}], ids=["triage", "costs"])
+def test_scores_of_new_rows_are_checked(options):
+    y = np.arange(200) % 2
+    scores = np.repeat(np.eye(2)[y][:, None], 3, axis=1)
+    make = vc.certify if "costs" in options else vc.triage
+    found = make(scores=scores, y=y, weights="uniform", **options)
+    answer = found.predict if "costs" in options else found.decide
+    assert len(answer(scores)) == 200
+    with pytest.raises(ValueError, match="missing or infinite"):
+        answer(np.where(np.arange(2) == 1, np.nan, scores))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from votecert._types import Codes, Indices, Origin
+from votecert._types import Indices, Origin
 from votecert.bounds.kinds import MOST_FOR_AN_ANSWER, MOST_VOTES, Index, Kind, OneOf, Real, Votes, Whole
 from votecert.bounds.occam import MOST_DRAWN_ROWS
 from votecert.certificate import verification
@@ -23,13 +23,11 @@ from votecert.certificate.words import ORIGINS, Fact, Verdict, who_votes, with_w
 from votecert.numerics import Arithmetic
 from votecert.references import bibtex
 from votecert.rows.ballots import Ballots
-from votecert.rows.labels import encode_votes
 from votecert.rows.predictor import Table, WeightedVote
 from votecert.rows.read import Rows, read_rows
-from votecert.rows.scores import Scores, soft_totals
+from votecert.rows.scores import Scores
 from votecert.rows.split import in_fitting_part
 from votecert.rows.tables import in_order
-from votecert.rows.vote_sums import total_votes
 
 Found = tuple[list[str], list[str]]
 """What does not agree, and what is taken on trust."""
@@ -183,17 +181,7 @@ class VoteRecord(AboutVote):
 
     def totals(self, votes: Any) -> Any:
         """Votes of each class on new rows of the same voters; columns of a table are found by their names."""
-        votes, vote = in_order(votes, self.voters), self.predictor
-        if vote.kind == "soft":
-            return soft_totals(np.asarray(votes), vote.numbers, vote.offsets)
-        return self.totals_of_codes(encode_votes(votes, vote.labels))
-
-    def totals_of_codes(self, codes: Codes) -> Any:
-        """The same for votes that are places in ``classes``, or their number for a missing vote."""
-        vote = self.predictor
-        if codes.shape[1] != self.n_voters:
-            raise ValueError(f"The vote has {self.n_voters} voters but there are {codes.shape[1]} columns.")
-        return total_votes(codes, self.n_classes, vote.numbers, vote.offsets)
+        return self.predictor.count(in_order(votes, self.voters))
 
     def _said(self, places: Indices) -> npt.NDArray[np.object_]:
         """The labels at these places among the classes, None for -1."""

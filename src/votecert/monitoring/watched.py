@@ -228,7 +228,7 @@ class WatchedTriage(Watched):
         return np.asarray(self.vote.places(self.vote.totals(votes)))
 
     def answers_of(self, ballots: Ballots) -> Places:
-        return np.asarray(self.vote.places(self.vote.totals_of_codes(ballots.codes)))
+        return np.asarray(self.vote.places(self.vote.predictor.count_codes(ballots.codes)))
 
     def encoded(self, said: Any, y: Any) -> tuple[Places, Places]:
         """Rows that were answered and nobody looked at have no true label: they count as answered."""

@@ -150,21 +150,21 @@ class WeightedVote:
 
     def predict_codes(self, codes: Codes) -> AnyArray:
         """Labels of new rows whose votes are places in ``classes``, or their number for a missing vote."""
-        totals = total_votes(codes, len(self.classes), self.numbers, self.offsets)
-        return self.labels[np.maximum(winners(totals, self.fallback), 0)]
+        return self.labels[np.maximum(winners(self.count_codes(codes), self.fallback), 0)]
 
     def answers(self, votes: Any) -> tuple[Indices, FloatArray | IntArray]:
         """Place of the winning class on new rows, -1 where nobody votes, and the votes by which it leads."""
-        totals = self._count(votes)
+        totals = self.count(votes)
         winner = totals.argmax(axis=1) if self.kind == "soft" else winners(totals, self.fallback)
         return winner, lead_of(totals)
 
     def totals(self, votes: Any) -> FloatArray:
         """Share of the votes that each class gets, (rows, c); a row without votes is all zero."""
-        totals = self._count(votes).astype(np.float64)
+        totals = self.count(votes).astype(np.float64)
         return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), math.ulp(0.0)))
 
-    def _count(self, votes: Any) -> Any:
+    def count(self, votes: Any) -> Any:
+        """Votes of each class on new rows, (rows, c)."""
         if self.kind == "soft":
             scores = checked_scores(votes)
             if scores.shape[2] != len(self.classes):
@@ -172,7 +172,10 @@ class WeightedVote:
                     f"The vote has {len(self.classes)} classes but the scores are for {scores.shape[2]}."
                 )
             return soft_totals(scores, self.numbers, self.offsets)
-        codes = encode_votes(votes, self.labels)
+        return self.count_codes(encode_votes(votes, self.labels))
+
+    def count_codes(self, codes: Codes) -> IntArray:
+        """The same for votes that are places in ``classes``, or their number for a missing vote."""
         if codes.shape[1] != len(self.votes):
             raise ValueError(f"The vote has {len(self.votes)} voters but there are {codes.shape[1]} columns.")
         return total_votes(codes, len(self.classes), self.numbers, self.offsets)

@@ -117,7 +117,7 @@ class LossCertificate(VoteRecord):
     def predict_codes(self, codes: Codes) -> npt.NDArray[Any]:
         """The same for votes that are places in ``classes``, or their number for a missing vote."""
         if self.may_be_silent:
-            return self._said(answers(self.predictor, self.totals_of_codes(codes))[0])
+            return self._said(answers(self.predictor, self.predictor.count_codes(codes))[0])
         return self.predictor.predict_codes(codes)
 
     @property

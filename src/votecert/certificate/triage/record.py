@@ -142,7 +142,7 @@ class Triage(VoteRecord):
 
     def decide_codes(self, codes: Codes, threshold: float | None = None) -> npt.NDArray[np.object_]:
         """The same for votes that are places in ``classes``, or their number for a missing vote."""
-        return self._said(self.places(self.totals_of_codes(codes), threshold))
+        return self._said(self.places(self.predictor.count_codes(codes), threshold))
 
     def places(self, totals: Any, threshold: float | None = None) -> Indices:
         """Places of the answers among ``classes``, -1 where the case is handed over."""
