@@ -5,6 +5,7 @@ Nothing is told by colour alone: bars that mean different things differ in hatch
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ BLACK, GREY, PALE, FAINT, WHITE = 1.0, 0.65, 0.15, 0.06, 0.0
 
 
 @dataclass
-class Display:
+class Display(ABC):
     """A picture that is made first and drawn later, on given axes or on new ones.
 
     Attributes
@@ -32,9 +33,9 @@ class Display:
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
+    @abstractmethod
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        raise NotImplementedError
 
     def _drawn_on(self, ax: Any) -> Self:
         """The display, drawn at once if there are axes for it."""

@@ -201,18 +201,19 @@ class LossCertificate(VoteRecord):
         units = Units.of(rows, clusters if self.clusters else None)
         if (units.number, units.rows.n_voters) != (self.n_units + self.n_fitted, self.n_voters):
             return ["These are other rows, clusters or voters than it is about."], []
-        vote, problems, trusted = self.predictor, list[str](), list[str]()
+        vote = self.predictor
+        found: Found = [], []
         costs = self.costs or counting.error_costs(self.n_classes)
         if self.origin == "learned":
             fitting, units = units.parts(self.split, self.seed)
             again = counting.fitted_vote(fitting.rows, costs, self.fallback, self)
-            problems, trusted = compared_fits(vote, again, self.own_words)
+            found = compared_fits(vote, again, self.own_words)
         if counting.counted_losses(vote, units.rows, costs, units.own, self.largest) != self.losses:
-            problems.append("The losses are others on these rows.")
+            found[0].append("The losses are others on these rows.")
         errors = units.rows.errors(vote.numbers, vote.offsets, vote.fallback)
         if (units.rows.n_rows, errors) != (self.n_rows, self.errors):
-            problems.append("The errors are others on these rows.")
-        return problems, trusted
+            found[0].append("The errors are others on these rows.")
+        return found
 
     def _contradictions(self) -> Iterator[str]:
         yield from super()._contradictions()
