@@ -24,7 +24,7 @@ from votecert.bounds import BOUNDS
 from votecert.learning._candidates import FREE
 from votecert.learning.whole_votes import WholeVotes
 from votecert.rows.ballots import Ballots
-from votecert.rows.split import default_split, in_fitting_part
+from votecert.rows.split import default_looks, in_fitting_part
 
 SIZES = {
     "8,000 x 100, 26 classes": (8000, 100, 26, 0.0),
@@ -57,7 +57,7 @@ def main() -> None:
         table = votes.astype(object)
         table[votes == c] = None
         ballots = Ballots.from_votes(table if missing else votes, y, classes=range(c))
-        fits = in_fitting_part(m, default_split(m, d, c), 0)
+        fits = in_fitting_part(m, default_looks(m, d, c)[-1], 0)
         answers = (votes[:, :, None] == np.arange(c + (missing > 0))).reshape(m, -1).astype(float)
         stacker = LogisticRegressionCV(Cs=list(FREE), cv=5, max_iter=200)
         with threadpool_limits(1):

@@ -17,6 +17,7 @@ import votecert as vc
 from votecert.bounds import BOUNDS
 from votecert.certificate import verify as verification
 from votecert.certificate.record import digest
+from votecert.learning.budget import Budget
 from votecert.rows.ballots import Ballots
 
 WEIGHTS = [0.4, 0.3, 0.2, 0.1]
@@ -327,14 +328,14 @@ def test_a_searched_vote_passed_off_as_fitted_on_a_part_fails():
 
 def test_a_fit_that_another_machine_rounds_differently_is_on_trust(monkeypatch):
     honest, votes, y = kind("fitted on a part")
-    refitted = verification.refitted_vote
+    fit_on_part = verification.fit_on_part
 
     def elsewhere(*rows, **declared):
-        vote = refitted(*rows, **declared)
-        return replace(vote, offsets=vote.offsets + 3)
+        split, vote = fit_on_part(*rows, **declared)
+        return split, replace(vote, offsets=vote.offsets + 3)
 
     assert not honest.verify(votes, y).on_trust[1:]
-    monkeypatch.setattr(verification, "refitted_vote", elsewhere)
+    monkeypatch.setattr(verification, "fit_on_part", elsewhere)
     outcome = honest.verify(votes, y)
     assert outcome
     assert "again, it differs by" in str(outcome)
@@ -342,16 +343,16 @@ def test_a_fit_that_another_machine_rounds_differently_is_on_trust(monkeypatch):
 
 def test_a_fit_of_another_version_is_on_trust(monkeypatch):
     honest, votes, y = kind("fitted on a part")
-    other = replace(
-        verification.refitted_vote(
-            Ballots.from_votes(votes, y),
-            honest.terms.choice,
-            classes_declared=False,
-            abstention_declared=False,
-        ),
-        offsets=np.array([99_999, 0]),
+    split, vote = verification.fit_on_part(
+        Ballots.from_votes(votes, y),
+        honest.terms.choice,
+        Budget(),
+        fallback=None,
+        classes_declared=False,
+        abstention_declared=False,
     )
-    monkeypatch.setattr(verification, "refitted_vote", lambda *rows, **declared: other)
+    other = split, replace(vote, offsets=np.array([99_999, 0]))
+    monkeypatch.setattr(verification, "fit_on_part", lambda *rows, **declared: other)
     assert "not the one that is fitted" in str(honest.verify(votes, y))
     content = json.loads(honest.to_json()) | {"votecert_version": "0.1.9"}
     outcome = vc.Certificate.from_json(json.dumps(content | {"digest": digest(content)})).verify(votes, y)

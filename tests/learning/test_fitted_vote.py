@@ -192,16 +192,17 @@ def test_learning_knows_out_of_bag_votes_from_abstentions(monkeypatch):
     table[::3, 0] = None
     told = []
 
-    def record(*rows, missing_is_unasked, **options):
+    def record(*rows, missing_is_unasked=False, **options):
         told.append(missing_is_unasked)
         return fit_vote(*rows, missing_is_unasked=missing_is_unasked, **options)
 
-    monkeypatch.setattr("votecert.learning.whole_votes.fit_vote", record)
+    for module in ("whole_votes", "_looks"):
+        monkeypatch.setattr(f"votecert.learning.{module}.fit_vote", record)
     other = {"prior_votes": table[:300], "prior_y": y[:300]}
     learn(votes[300:], y[300:], **other)
     learn(votes[300:], y[300:], **other, can_abstain=True)
     learn(table[300:], y[300:], **other)
-    learn(table, y)
+    learn(table, y, split=0.25)
     assert told == [True, False, True, False]
 
 

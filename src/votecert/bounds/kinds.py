@@ -12,6 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -124,6 +125,17 @@ class OneOf(Kind):
         if any(type(value) is type(one) and value == one for one in self.values):
             return None
         return f"is {value!r}, not one of {', '.join(map(repr, self.values))}"
+
+
+@dataclass(frozen=True)
+class Rising(Kind):
+    """Two numbers or more between 0 and 1, each larger than the one before."""
+
+    def problem(self, value: Any, sizes: Any) -> str | None:
+        numbers = isinstance(value, list | tuple) and len(value) > 1 and all(map(is_finite, value))
+        if numbers and all(low < high for low, high in pairwise([0, *value, 1])):
+            return None
+        return f"is {str(value)[:100]}, not numbers that rise between 0 and 1"
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from votecert.bounds.base import Bound, Choice, Evaluation, Floats, Origin, Statistics, Terms, Value
-from votecert.bounds.kinds import Kind, OneOf, Real, Votes, VoteTable, Whole, Words, is_number
+from votecert.bounds.kinds import Kind, OneOf, Real, Rising, Votes, VoteTable, Whole, Words, is_number
 from votecert.bounds.occam_prior import OccamPrior, log_of_reciprocal
+from votecert.bounds.roundings import roundings
 from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 from votecert.rows.predictor import influence
@@ -37,16 +38,8 @@ MEMBERS = {
 }
 """The fitted vote, which has all of its mass; and the list of version 0.1, whose members shared it."""
 
-TOTALS = (*range(1, 17), 20, 25, 32, 40, 50, 64, 80, 100)
-"""Given weights are rounded to so many votes in all, whichever is best."""
-
-MOST_FOR_ONE = 8
-"""They are also rounded such that the largest gets 1, 2, ... so many votes: there may be many voters."""
-
 MOST_DRAWN_ROWS = 10**8
 """So many rows are split again, in half a second, to check their number."""
-
-_EXACT_UP_TO = 1000  # weights that are multiples of 1/N for an N up to here are not rounded
 
 
 @dataclass(frozen=True)
@@ -54,17 +47,21 @@ class FittedMass:
     """Part of delta for the fitted vote, by the rows that it is fitted on.
 
     What is fitted on other rows is certified on all rows, and had the plain vote among its kinds: it is
-    hardly ever worse, unless nobody knew the labels.
+    hardly ever worse, unless nobody knew the labels. Nor is it after looks at a growing part, which stop at
+    the first where the plain vote makes no error.
 
     Parameters
     ----------
     split : float
         For a part of the certifying rows.
+    looks : float
+        For a part that grew until it was enough.
     other, unlabelled : float
         For other rows, with labels or without.
     """
 
     split: float = 0.55
+    looks: float = 0.8
     other: float = 0.95
     unlabelled: float = 0.75
 
@@ -107,12 +104,17 @@ class Occam(Bound):
     which penalties, is decided on A alone and costs nothing; only the share for the whole-number votes must
     not depend on A. (Version 0.1 had a list of seven such votes, certified in the same way, with shares.)
 
+    *Looks.* A may be the first of nested parts ``A_1 < A_2 < ...`` (a row is in the t-th when its number is
+    below ``looks[t]``) that is enough, judged by itself alone. *Proof.* Whether A_t is the one is decided by
+    A_t, and given A_t the rows outside are independent draws, so the chance that A_t is the one and
+    ``L(h(A_t))`` is above its limit is at most ``q delta P(A_t is the one)``. Sum over t. QED
+
     *Tables.* h may give class k ``W[i, s, k]`` votes when voter i says s. Numbers are whole and counted as
     they are stored, so h is exactly the vote that :meth:`Certificate.predict` uses.
 
     What was declared, and which of the statements is used, is in ``terms.choice``: ``votes``, ``offsets``,
     ``table``, ``kind``, ``statement`` ("whole" or "list"), ``list`` ("none", "split" or "other"), ``member``,
-    ``split``, ``seed``, ``fallback``.
+    ``split``, ``looks``, ``seed``, ``fallback``.
 
     Examples
     --------
@@ -146,6 +148,7 @@ class Occam(Bound):
         "list": OneOf("none", "split", "other"),
         "unlabelled": OneOf(True, required=False),
         "split": Real(0, 1),
+        "looks": Rising(required=False),
         "seed": Whole(),
     }
     statistics: ClassVar[Mapping[str, Kind]] = {
@@ -179,7 +182,7 @@ class Occam(Bound):
         if not isinstance(mass, FittedMass):
             return Fraction(mass)
         if declared["list"] == "split":
-            return Fraction(mass.split)
+            return Fraction(mass.looks if "looks" in declared else mass.split)
         return Fraction(mass.unlabelled if declared.get("unlabelled") else mass.other)
 
     def whole_mass(self, declared: Mapping[str, Any]) -> Fraction:
@@ -223,6 +226,8 @@ class Occam(Bound):
             raise ValueError("A fitted vote is used if and only if one was declared.")
         if not is_split and (choice["split"], choice["seed"]) != (0, 0):
             raise ValueError("Rows were split off, but not to fit a vote.")
+        if "looks" in choice and not (is_split and choice["split"] in choice["looks"]):
+            raise ValueError("The fit stopped at none of its looks.")
         rows = _n_certifying(terms) if is_member and is_split else terms.n_rows
         if statistics["rows"] != rows:
             raise ValueError(f"Errors were counted on {statistics['rows']} rows, not on {rows}.")
@@ -319,32 +324,3 @@ def _n_certifying(terms: Terms) -> int:
 def _stream(choice: Choice) -> tuple[int, ...]:
     """The random numbers that split the rows: the lists of version 0.1 had others."""
     return STREAM if choice["member"] == "fitted" else STREAM_OF_0_1
-
-
-def roundings(weights: Floats) -> list[npt.NDArray[np.int64]]:
-    """Different whole-number votes near real weights; the weights themselves if they are simple fractions.
-
-    Examples
-    --------
-    >>> [votes.tolist() for votes in roundings(np.array([0.5, 0.25, 0.25]))]
-    [[1, 0, 0], [2, 1, 1], ...
-    """
-    found: dict[bytes, npt.NDArray[np.int64]] = {}
-    of_the_largest = [votes / weights.max() for votes in range(1, MOST_FOR_ONE + 1)]
-    for scale in (*TOTALS, *_exact_total(weights), *of_the_largest):
-        votes = np.rint(weights * scale).astype(np.int64)
-        if votes.any():
-            votes //= np.gcd.reduce(votes)
-            found.setdefault(votes.tobytes(), votes)
-    return [*found.values()]
-
-
-def _exact_total(weights: Floats) -> list[int]:
-    """The smallest N for which the weights are multiples of 1/N, if there is one."""
-    totals = np.arange(1, _EXACT_UP_TO + 1)
-    for block in np.array_split(totals, 20):
-        scaled = block[:, None] * weights
-        fits = (np.abs(scaled - np.rint(scaled)) < 1e-9).all(axis=1)
-        if fits.any():
-            return [int(block[fits.argmax()])]
-    return []

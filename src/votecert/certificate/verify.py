@@ -13,8 +13,9 @@ import numpy as np
 from votecert.certificate import verification
 from votecert.certificate.certificate import Certificate, certified_vote
 from votecert.certificate.certified_rows import certified_rows
+from votecert.learning._looks import fit_on_part
+from votecert.learning.budget import Budget
 from votecert.learning.fitted_vote import CROSS_VALIDATED, PLAIN_ERRORS, SHARE
-from votecert.learning.whole_votes import refitted_vote
 from votecert.rows.ballots import Ballots
 
 SAME_SHARE = 0.01
@@ -155,17 +156,27 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
         return [], [f"{verification.FITTED} by version 0.1, whose fit is no more."]
     if choice.get("unlabelled"):
         return [], [f"{verification.FITTED}, and on rows without labels."]
-    again = refitted_vote(
+    told, trust = f"{choice['split']:.0%} of the rows", []
+    if "looks" in choice and rows.drawn_split:
+        choice = choice | {"looks": [choice["split"]]}
+        trust = [f"The fit found {told} to be enough; with the rows in memory this is checked."]
+    split, again = fit_on_part(
         rows,
         choice,
+        Budget(),
+        fallback=choice["fallback"],
         classes_declared=certificate.classes_declared,
         abstention_declared=certificate.abstention_declared,
     )
     if again is None:
         return ["The rows that the seed picks are too few to fit a vote on."], []
+    if split != choice["split"]:
+        if certificate.own_words:
+            return [f"The fit finds {split:.0%} of the rows to be enough, not {told}."], []
+        return [], [f"{verification.FITTED} by another version of votecert."]
     terms = replace(certificate.terms, choice=again.choice())
     new = certified_vote(terms, certificate.classes, certificate.kind)
-    found = verification.compared_fits(certificate.predictor, new, certificate.own_words)
-    if any(found) or not certificate.own_words:
-        return found
-    return _fit_that_differs(certificate.details, again.details()), []
+    problems, differs = verification.compared_fits(certificate.predictor, new, certificate.own_words)
+    if not problems and not differs and certificate.own_words:
+        problems = _fit_that_differs(certificate.details, again.details())
+    return problems, differs + trust

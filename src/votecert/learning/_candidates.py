@@ -38,6 +38,9 @@ SIMPLE_DOUBT = 2.0
 UNLABELLED_DOUBT = -4.0
 """Nats against kinds that were fitted without labels, on rows that are usually many: they have a start."""
 
+PLAIN_VOTE = "plain vote"
+"""Everybody once."""
+
 CONFUSIONS_WITHOUT_LABELS = "confusions without labels"
 """The vote of Dawid and Skene."""
 
@@ -126,7 +129,7 @@ def _plain_weights(answers: Answers, weights: Floats) -> Iterator[Candidate]:
     diagonal = np.zeros((answers.values.shape[2], c))
     diagonal[np.arange(c), np.arange(c)] = 1.0
     for name, votes in {
-        "plain vote": np.ones(right.shape),
+        PLAIN_VOTE: np.ones(right.shape),
         "best single voter": best,
         "weights by record": np.maximum(odds, 0.0),
     }.items():

@@ -9,6 +9,7 @@ same label on every machine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,6 +63,8 @@ class FittedVote:
         What each answer is worth, if not every vote of a voter is worth the same.
     errors, shares : dict
         For each kind, its cross-validated error on the fitting rows, and how much it counts.
+    error : float
+        The cross-validated error of the blend.
     """
 
     kind: str
@@ -70,6 +73,7 @@ class FittedVote:
     table: IntArray | None
     errors: dict[str, float]
     shares: dict[str, float]
+    error: float
 
     def choice(self) -> Choice:
         """What a certificate of this vote stores of it."""
@@ -149,11 +153,16 @@ def fit_vote(
         evidence.append(-loss - candidate.doubt)
         budget.tell(stage="fitted vote")
     share = softmax(np.array(evidence) / _TEMPERATURE)
-    table = sum(s * one.table for s, one in zip(share * scales, found, strict=True))
-    offsets = sum(s * one.offsets for s, one in zip(share * scales, found, strict=True))
+
+    totals, table, offsets = (
+        sum(s * getattr(one, numbers) for s, one in zip(share * scales, found, strict=True))
+        for numbers in ("totals", "table", "offsets")
+    )
+    missed = _cross_validated(totals[:, :, :-1], answers, held_out, silent)[0]
     shares = {one.name: float(s) for s, one in zip(share, found, strict=True)}
     kind = max(shares, key=lambda name: shares[name])
-    return FittedVote(kind, *_in_whole_numbers(table, offsets, fitting, n_outputs), errors, shares)
+    numbers = _in_whole_numbers(table, offsets, fitting, n_outputs)
+    return FittedVote(kind, *numbers, errors, shares, missed / float(answers.counts.sum()))
 
 
 def fit_without_labels(
@@ -170,7 +179,7 @@ def fit_without_labels(
     budget.tell(stage="fitted vote")
     table, offsets = without_labels(fitting, len(fitting.shown) + 1, budget)
     numbers = _in_whole_numbers(table, offsets, fitting, n_outputs)
-    return FittedVote(CONFUSIONS_WITHOUT_LABELS, *numbers, {}, {})
+    return FittedVote(CONFUSIONS_WITHOUT_LABELS, *numbers, {}, {}, math.nan)
 
 
 def _cross_validated(

@@ -19,6 +19,7 @@ from votecert.bounds.occam_prior import log_of_reciprocal
 from votecert.learning._criterion import Criterion
 from votecert.learning._descent import Descent, FoundVote
 from votecert.learning._error_counter import error_counter
+from votecert.learning._looks import fit_on_part
 from votecert.learning._other_rows import by_label, refuse_other_kind, refuse_same_rows
 from votecert.learning._prior_scores import PriorScores
 from votecert.learning._stacking import stacking_weights
@@ -32,7 +33,7 @@ from votecert.numerics.binomial import clopper_pearson_upper
 from votecert.rows.ballots import Ballots
 from votecert.rows.read import Rows
 from votecert.rows.scores import Scores
-from votecert.rows.split import default_split
+from votecert.rows.split import default_looks
 from votecert.rows.tables import in_order, is_missing, n_rows_of
 
 MOST_ENTRIES = 1 << 24
@@ -60,8 +61,9 @@ class WholeVotes(Learner):
     Parameters
     ----------
     split : float, optional
-        Share of the rows spent on fitting a vote that the other rows certify; 0 turns that off. By default
-        0.25 to 0.35, by the numbers of rows, voters and declared classes, and 0 with fewer than 40 rows.
+        Share of the rows spent on fitting a vote that the other rows certify; 0 turns that off, as fewer than
+        40 rows do. By default a quarter with fewer than 150 rows, or of rows that are read in blocks; and
+        else a part that grows, from 10 % to 25, 35 or 45 %, until it says of itself that it is enough.
     prior_votes, prior_y : optional
         Votes and labels of *other* rows (out-of-bag, out-of-fold) to fit on, at no cost in certifying rows;
         or ballots. With ``scores``, the scores of those rows. A missing vote means that the voter was not
@@ -163,13 +165,14 @@ class WholeVotes(Learner):
         """How a vote is fitted: decided before votes and labels are looked at."""
         if self._has_other_labels:
             return {"list": "other", "split": 0.0, "seed": 0}
-        split = self.split
+        split, looks = self.split, {}
         unlabelled = {} if self.prior_votes is None else {"unlabelled": True}
         if split is None:
             if unlabelled and rows.n_rows < FEWEST_ROWS_TO_CHOOSE:
                 return {"list": "other", "split": 0.0, "seed": 0} | unlabelled
             c = rows.n_classes if rows.classes_declared else None
-            split = rows.drawn_split or default_split(rows.n_rows, rows.n_voters, c)
+            shares = [rows.drawn_split] if rows.drawn_split else default_looks(rows.n_rows, rows.n_voters, c)
+            split, looks = shares[-1], {"looks": [*shares]} if len(shares) > 1 else {}
         can_split = rows.can_split(split, self.random_state)
         if self.split and not can_split:
             raise ValueError(
@@ -178,7 +181,7 @@ class WholeVotes(Learner):
             )
         if split == 0 or not can_split or (rows.n_rows < FEWEST_ROWS_TO_SPLIT and not unlabelled):
             return NO_LIST
-        return {"list": "split", "split": float(split), "seed": int(self.random_state)} | unlabelled
+        return {"list": "split", "split": float(split), "seed": int(self.random_state)} | looks | unlabelled
 
     def _other_rows(self, rows: Rows) -> tuple[Rows | None, Ballots | None]:
         """Other rows with labels and without, with the classes of the certifying rows."""
@@ -205,26 +208,6 @@ class WholeVotes(Learner):
                 refuse_other_kind(part, rows)
                 refuse_same_rows(part, rows)
         return other, unlabelled
-
-
-def refitted_vote(
-    rows: Rows, choice: Choice, *, classes_declared: bool, abstention_declared: bool
-) -> FittedVote | None:
-    """The vote that is fitted on a part of these rows, fitted again; None if there is none.
-
-    That is so where the fitting part is empty, or does not tell which score is for which label.
-    """
-    fitting = rows.part(choice["split"], choice["seed"], fitting=True)
-    if fitting is None:
-        return None
-    return fit_vote(
-        fitting,
-        Budget(),
-        n_outputs=rows.n_outputs,
-        classes_declared=classes_declared,
-        abstention_declared=abstention_declared,
-        fallback=choice["fallback"],
-    )
 
 
 @dataclass
@@ -270,29 +253,33 @@ class _Search:
 
     def fit_vote(self, other_rows: Rows | None, unlabelled: Ballots | None) -> None:
         """Fit a vote on the rows that were declared for it."""
-        rows = other_rows
+        options: dict[str, Any] = {
+            "fallback": self.fallback,
+            "classes_declared": self.rows.classes_declared,
+            "unlabelled": unlabelled,
+        }
+        abstention_declared = self.rows.abstention_declared
         if self.declared["list"] == "split":
-            rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)
-        if rows is None and self.declared["list"] == "other" and unlabelled is not None:
+            self.declared["split"], self.fitted = fit_on_part(
+                self.rows, self.declared, self.budget, abstention_declared=abstention_declared, **options
+            )
+        elif other_rows is not None:
+            # Voters miss votes on other rows only where they were not asked, as out of bag, unless they were
+            # declared to abstain. That they do on the certifying rows must not change what is fitted.
+            self.fitted = fit_vote(
+                other_rows,
+                self.budget,
+                n_outputs=self.rows.n_outputs,
+                abstention_declared=other_rows.abstention_declared,
+                missing_is_unasked=not (abstention_declared and self.rows.can_abstain),
+                **options,
+            )
+        elif unlabelled is not None and self.declared["list"] == "other":
             self.fitted = fit_without_labels(
                 unlabelled,
                 self.budget,
                 n_outputs=self.rows.n_outputs,
                 classes_declared=self.rows.classes_declared,
-            )
-        elif rows is not None:
-            # Voters miss votes on other rows only where they were not asked, as out of bag, unless they were
-            # declared to abstain. That they do on the certifying rows must not change what is fitted.
-            can_abstain = self.rows.abstention_declared and self.rows.can_abstain
-            self.fitted = fit_vote(
-                rows,
-                self.budget,
-                n_outputs=self.rows.n_outputs,
-                classes_declared=self.rows.classes_declared,
-                abstention_declared=rows.abstention_declared,
-                missing_is_unasked=other_rows is not None and not can_abstain,
-                unlabelled=unlabelled,
-                fallback=self.fallback,
             )
 
     def result(self) -> Evaluation:

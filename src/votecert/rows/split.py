@@ -60,19 +60,27 @@ def in_fitting_part(
     return chosen
 
 
-def default_split(n_rows: int, n_voters: int, n_classes: int | None) -> float:
-    """Share of the rows that a vote is fitted on, by what is known before they are looked at.
+def default_looks(n_rows: int, n_voters: int, n_classes: int | None) -> tuple[float, ...]:
+    """Shares of the rows after which a fit may stop, by what is known before they are looked at.
+
+    With one share there is nothing to decide. With several, the first is for a look at the plain vote alone.
 
     Parameters
     ----------
     n_rows, n_voters : int
     n_classes : int or None
         The number of declared classes; None if they were not declared.
+
+    Examples
+    --------
+    >>> default_looks(100, 20, 2), default_looks(500, 20, 2), default_looks(500, 100, 2)
+    ((0.25,), (0.1, 0.25), (0.1, 0.25, 0.45))
     """
-    many = n_voters * ((n_classes or 2) - 1)
-    if n_rows < 400 or many < 30:
-        return 0.25
-    return 0.35 if n_rows >= 2000 and many >= 80 else 0.3
+    if n_rows < 150:
+        return (SPLIT,)
+    if n_voters * ((n_classes or 2) - 1) < 30:
+        return (0.1, SPLIT)
+    return (0.1, SPLIT, 0.45) if n_rows < 2000 else (0.1, 0.35)
 
 
 @dataclass(frozen=True, eq=False)
