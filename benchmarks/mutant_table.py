@@ -38,6 +38,7 @@ BETA = ("tests/numerics/test_beta.py",)
 DIVERGENCES = ("tests/numerics/test_divergences.py",)
 ARITHMETIC = ("tests/numerics/test_arithmetic.py",)
 PRIOR = ("tests/bounds/test_occam_prior.py",)
+LOOKS = ("tests/learning/test_looks.py",)
 LEAKS = ("tests/learning/test_leaks.py",)
 SPLITTING = ("tests/classifier/test_classifier_rows.py",)
 SEARCHES = ("tests/classifier/test_searches.py",)
@@ -503,9 +504,9 @@ MUTANTS = (
     ),
     # learning
     Mutant(
-        "learning/whole_votes.py",
-        'self.declared["seed"], fitting=True)',
-        'self.declared["seed"], fitting=False)',
+        "learning/_looks.py",
+        'declared["seed"], fitting=True)',
+        'declared["seed"], fitting=False)',
         "the list is fitted on the rows that certify it",
         LEAKS,
     ),
@@ -524,11 +525,39 @@ MUTANTS = (
         ("tests/learning/test_fitted_vote.py", "-k", "coins"),
     ),
     Mutant(
-        "learning/whole_votes.py",
-        'rows = self.rows.part(self.declared["split"], self.declared["seed"], fitting=True)',
-        "rows = self.rows",
+        "learning/_looks.py",
+        'part = rows.part(split, declared["seed"], fitting=True)',
+        "part = rows",
         "a vote is fitted, and cross-validated, on all rows",
         LEAKS,
+    ),
+    Mutant(
+        "learning/_looks.py",
+        "_errs(part, fallback)",
+        "_errs(rows, fallback)",
+        "rows that certify a vote decide whether to fit it on more of them",
+        LOOKS,
+    ),
+    Mutant(
+        "learning/_looks.py",
+        "_is_enough(found, part.n_rows",
+        "rows.errors(found.votes) < 9 and _is_enough(found, part.n_rows",
+        "a fit goes on until it errs little on all rows",
+        LOOKS,
+    ),
+    Mutant(
+        "certificate/verify.py",
+        "    if split != told:",
+        "    if False:",
+        "where a fit stopped is not found again",
+        LOOKS,
+    ),
+    Mutant(
+        "bounds/occam.py",
+        'choice["split"] in choice["looks"])',
+        "True)",
+        "a fit stops where it did not look",
+        LOOKS,
     ),
     Mutant(
         "learning/whole_votes.py",

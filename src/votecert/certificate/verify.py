@@ -156,10 +156,10 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
         return [], [f"{verification.FITTED} by version 0.1, whose fit is no more."]
     if choice.get("unlabelled"):
         return [], [f"{verification.FITTED}, and on rows without labels."]
-    told, trust = f"{choice['split']:.0%} of the rows", []
+    told, trust = choice["split"], []
     if "looks" in choice and rows.drawn_split:
-        choice = choice | {"looks": [choice["split"]]}
-        trust = [f"The fit found {told} to be enough; with the rows in memory this is checked."]
+        choice = choice | {"looks": [told]}
+        trust = [f"{100 * told:.0f} % of the rows were enough to fit on; with all in memory this is checked."]
     split, again = fit_on_part(
         rows,
         choice,
@@ -170,9 +170,9 @@ def _refit(certificate: Certificate, rows: Ballots) -> tuple[list[str], list[str
     )
     if again is None:
         return ["The rows that the seed picks are too few to fit a vote on."], []
-    if split != choice["split"]:
+    if split != told:
         if certificate.own_words:
-            return [f"The fit finds {split:.0%} of the rows to be enough, not {told}."], []
+            return [f"{100 * split:.0f} % of the rows are enough to fit on, not {100 * told:.0f} %."], []
         return [], [f"{verification.FITTED} by another version of votecert."]
     terms = replace(certificate.terms, choice=again.choice())
     new = certified_vote(terms, certificate.classes, certificate.kind)

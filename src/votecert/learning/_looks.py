@@ -70,11 +70,10 @@ def _is_enough(found: FittedVote, n_fitting: int, n_rows: int, split: float, lar
 
     A fit on more rows errs the less, the more the fit on these saved compared with the plain vote.
     """
-    plain, fitted = found.errors[PLAIN_VOTE] * n_fitting, found.error * n_fitting
-    saved = max(0.0, (plain - fitted) / (plain + 1))
-    now = (fitted + 0.5) / (n_fitting + 1)
-    then = now * (1 - _GAIN * math.sqrt(saved) * (1 - split / larger))
-    return _limit(now, (1 - split) * n_rows) <= _limit(then, (1 - larger) * n_rows)
+    plain = found.errors[PLAIN_VOTE]
+    saved = max(0.0, plain - found.error) / (plain + 1 / n_fitting)
+    then = found.error * (1 - _GAIN * math.sqrt(saved) * (1 - split / larger))
+    return _limit(found.error, (1 - split) * n_rows) <= _limit(then, (1 - larger) * n_rows)
 
 
 def _limit(error: float, n_rows: float) -> float:
