@@ -134,10 +134,12 @@ def photograph() -> None:
     from votecert.cli.app import app
 
     assert CliRunner().invoke(app, ["demo", "--quiet"]).exit_code == 0
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
+        return
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
         return
     with sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
