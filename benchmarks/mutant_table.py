@@ -533,16 +533,9 @@ MUTANTS = (
     ),
     Mutant(
         "learning/_looks.py",
-        "_errs(part, fallback)",
-        "_errs(rows, fallback)",
-        "rows that certify a vote decide whether to fit it on more of them",
-        LOOKS,
-    ),
-    Mutant(
-        "learning/_looks.py",
         "_is_enough(found, part.n_rows",
         "rows.errors(found.votes) < 9 and _is_enough(found, part.n_rows",
-        "a fit goes on until it errs little on all rows",
+        "rows that certify a vote decide whether to fit it on more of them",
         LOOKS,
     ),
     Mutant(

@@ -114,12 +114,7 @@ def test_options_are_plain_values_and_make_the_bound_again():
     for mass in (0.1, FittedMass(split=0.4), FittedMass()):
         bound = Occam(prior=OccamPrior(everybody=0.5, single=0.2), list_mass=mass)
         assert Occam(**json.loads(json.dumps(bound.options()))) == bound
-    assert set(Occam().options()["list_mass"]) == {
-        "split",
-        "looks",
-        "other",
-        "unlabelled",
-    }  # files say what was spent
+    assert set(Occam().options()["list_mass"]) == {"split", "other", "unlabelled"}  # files say what was spent
 
 
 @pytest.mark.parametrize("mass", [1.0, -0.1, math.nan, FittedMass(other=1.0), {"split": -0.1}])

@@ -284,7 +284,7 @@ def never_worse(votes, y, delta=0.05, **options):
     """The learned certificate, and that of the plain vote among whole-number votes, with the same options."""
     learned = vc.certify(votes, y, delta=delta, **options)
     learned = [*learned] if "groups" in options else [learned]
-    left = delta * (1 - max(FittedMass().split, FittedMass().looks))
+    left = delta * (1 - FittedMass().split)
     plain = vc.certify(votes, y, weights="uniform", bound="occam", delta=left, **options)
     plain = [*plain] if "groups" in options else [plain]
     return max(one.risk for one in learned), max(one.risk for one in plain)

@@ -270,7 +270,7 @@ def test_bounds_that_are_no_guarantee_are_marked_in_the_comparison(full):
 
 
 def test_the_comparison_holds_the_certificate_itself_once():
-    votes, y = rows(m=140, accuracies=(0.8,) * 9)
+    votes, y = rows(accuracies=(0.8,) * 9)
     certificate = vc.certify(votes, y)
     table = vc.compare(votes, y, weights=certificate.weights)
     assert table["occam"].risk < certificate.risk  # which pays for a list of fitted votes as well

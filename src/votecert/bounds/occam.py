@@ -47,21 +47,17 @@ class FittedMass:
     """Part of delta for the fitted vote, by the rows that it is fitted on.
 
     What is fitted on other rows is certified on all rows, and had the plain vote among its kinds: it is
-    hardly ever worse, unless nobody knew the labels. Nor is it after looks at a growing part, which stop at
-    the first where the plain vote makes no error.
+    hardly ever worse, unless nobody knew the labels.
 
     Parameters
     ----------
     split : float
         For a part of the certifying rows.
-    looks : float
-        For a part that grew until it was enough.
     other, unlabelled : float
         For other rows, with labels or without.
     """
 
     split: float = 0.55
-    looks: float = 0.8
     other: float = 0.95
     unlabelled: float = 0.75
 
@@ -182,7 +178,7 @@ class Occam(Bound):
         if not isinstance(mass, FittedMass):
             return Fraction(mass)
         if declared["list"] == "split":
-            return Fraction(mass.looks if "looks" in declared else mass.split)
+            return Fraction(mass.split)
         return Fraction(mass.unlabelled if declared.get("unlabelled") else mass.other)
 
     def whole_mass(self, declared: Mapping[str, Any]) -> Fraction:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
-import numpy as np
 from scipy.special import betainccinv
 
 from votecert.learning._candidates import PLAIN_VOTE
@@ -23,7 +23,7 @@ _GAIN = 0.5  # of the errors, which ten times the rows would save if learning ha
 
 
 def fit_on_part(
-    rows: Rows, declared: Mapping[str, Any], budget: Budget, *, fallback: int | None, **options: Any
+    rows: Rows, declared: Mapping[str, Any], budget: Budget, **options: Any
 ) -> tuple[float, FittedVote | None]:
     """The share of the rows that was enough, and the vote that was fitted on them.
 
@@ -32,10 +32,9 @@ def fit_on_part(
     rows : Ballots or Scores
         All rows.
     declared : dict
-        ``split`` and ``seed`` of the part; or, where there are ``looks``, the shares of growing parts. The
-        first of these is enough if the plain vote makes no error there: nothing that is fitted on so few rows
-        can be trusted to be better, and it would be certified on fewer rows. The last one has to do.
-    budget, fallback, **options
+        ``split`` and ``seed`` of the part; or, where there are ``looks``, the shares of growing parts, of
+        which the last one has to do.
+    budget, **options
         For :func:`fit_vote`.
 
     Returns
@@ -45,24 +44,13 @@ def fit_on_part(
         None if the part is empty, or does not tell which score is for which label.
     """
     looks = declared.get("looks", [declared["split"]])
-    for look, split in enumerate(looks):
-        part = rows.part(split, declared["seed"], fitting=True)
-        larger = looks[look + 1] if look + 1 < len(looks) else None
-        if larger is not None and (part is None or (look == 0 and _errs(part, fallback))):
-            continue
-        if part is None:
-            break
-        found = fit_vote(part, budget, n_outputs=rows.n_outputs, fallback=fallback, **options)
-        if larger is None:
-            return split, found
-        if found is not None and (look == 0 or _is_enough(found, part.n_rows, rows.n_rows, split, larger)):
-            return split, found
-    return looks[-1], None
-
-
-def _errs(part: Rows, fallback: int | None) -> bool:
-    """Whether the plain vote makes an error."""
-    return part.errors(np.ones(part.n_voters, dtype=np.int64), fallback=fallback) > 0
+    for split, larger in zip_longest(looks, looks[1:]):
+        part, found = rows.part(split, declared["seed"], fitting=True), None
+        if part is not None:
+            found = fit_vote(part, budget, n_outputs=rows.n_outputs, **options)
+            if found is not None and larger and _is_enough(found, part.n_rows, rows.n_rows, split, larger):
+                break
+    return split, found
 
 
 def _is_enough(found: FittedVote, n_fitting: int, n_rows: int, split: float, larger: float) -> bool:

@@ -62,8 +62,8 @@ class WholeVotes(Learner):
     ----------
     split : float, optional
         Share of the rows spent on fitting a vote that the other rows certify; 0 turns that off, as fewer than
-        40 rows do. By default a quarter with fewer than 150 rows, or of rows that are read in blocks; and
-        else a part that grows, from 10 % to 25, 35 or 45 %, until it says of itself that it is enough.
+        40 rows do. By default 0.25 to 0.35, by the numbers of rows, voters and declared classes; with many
+        voters and 150 to 2000 rows a part that grows from 0.25 to 0.5 until it finds itself large enough.
     prior_votes, prior_y : optional
         Votes and labels of *other* rows (out-of-bag, out-of-fold) to fit on, at no cost in certifying rows;
         or ballots. With ``scores``, the scores of those rows. A missing vote means that the voter was not

@@ -63,8 +63,6 @@ def in_fitting_part(
 def default_looks(n_rows: int, n_voters: int, n_classes: int | None) -> tuple[float, ...]:
     """Shares of the rows after which a fit may stop, by what is known before they are looked at.
 
-    With one share there is nothing to decide. With several, the first is for a look at the plain vote alone.
-
     Parameters
     ----------
     n_rows, n_voters : int
@@ -73,14 +71,15 @@ def default_looks(n_rows: int, n_voters: int, n_classes: int | None) -> tuple[fl
 
     Examples
     --------
-    >>> default_looks(100, 20, 2), default_looks(500, 20, 2), default_looks(500, 100, 2)
-    ((0.25,), (0.1, 0.25), (0.1, 0.25, 0.45))
+    >>> default_looks(100, 20, 2), default_looks(500, 100, 2), default_looks(5000, 100, 2)
+    ((0.25,), (0.25, 0.35, 0.5), (0.35,))
     """
-    if n_rows < 150:
+    many = n_voters * ((n_classes or 2) - 1)
+    if n_rows < 150 or many < 30:
         return (SPLIT,)
-    if n_voters * ((n_classes or 2) - 1) < 30:
-        return (0.1, SPLIT)
-    return (0.1, SPLIT, 0.45) if n_rows < 2000 else (0.1, 0.35)
+    if n_rows < 2000:
+        return (SPLIT, 0.35, 0.5)
+    return (0.35,) if many >= 80 else (0.3,)
 
 
 @dataclass(frozen=True, eq=False)

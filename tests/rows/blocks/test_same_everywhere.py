@@ -125,7 +125,7 @@ def test_certify_and_learn_take_dask_votes_and_iterators():
 
     votes, y = drawn(12, 1500, 6, 3)
     chunked = da.from_array(votes, chunks=(400, 4)), da.from_array(y, chunks=500)
-    expected = as_json(vc.certify(votes, y, split=0.25))
+    expected = as_json(vc.certify(votes, y))
     assert as_json(vc.certify(*chunked)) == expected
     assert as_json(vc.certify(chunked[0], y)) == expected
     assert vc.certify(votes, y).verify(*chunked)
@@ -146,9 +146,7 @@ def test_columns_of_dask_dataframes_name_the_voters():
     assert vc.certify(read_ballots(chunked, "truth")).risk == certificate.risk
     with pytest.raises(ValueError, match="no column 'label'"):
         read_ballots(chunked, "label")
-    assert as_json(certificate) == as_json(
-        vc.certify(frame[["ann", "bob", "cy"]], frame["truth"], split=0.25)
-    )
+    assert as_json(certificate) == as_json(vc.certify(frame[["ann", "bob", "cy"]], frame["truth"]))
 
 
 def test_rows_that_are_gone_cannot_be_grouped():
