@@ -526,8 +526,8 @@ MUTANTS = (
     ),
     Mutant(
         "learning/_looks.py",
-        'part = rows.part(split, declared["seed"], fitting=True)',
-        "part = rows",
+        'rows.part(split, declared["seed"], fitting=True), None',
+        "rows, None",
         "a vote is fitted, and cross-validated, on all rows",
         LEAKS,
     ),

@@ -30,13 +30,13 @@ def test_a_list_that_was_fitted_on_some_rows_is_certified_on_the_others():
     check(lambda seed: vc.certify(*coins(seed), classes=[0, 1], delta=DELTA))
 
 
-@pytest.mark.parametrize(("m", "look"), [(120, 0), (300, 1)])
-def test_a_voter_that_copies_the_label_on_the_fitting_rows_only_gains_nothing(m, look):
+@pytest.mark.parametrize("m", [120, 300])
+def test_a_voter_that_copies_the_label_on_the_fitting_rows_only_gains_nothing(m):
     """Every kind of vote believes it, and is wrong half of the time where it counts."""
 
     def certificate(seed):
         votes, y = coins(seed, m)
-        fits = in_fitting_part(len(y), default_looks(*votes.shape, 2)[look], 0)
+        fits = in_fitting_part(len(y), default_looks(*votes.shape, 2)[0], 0)
         votes[fits, 0] = y[fits]
         return vc.certify(votes, y, classes=[0, 1], delta=DELTA, validate=False)
 

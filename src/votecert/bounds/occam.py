@@ -22,7 +22,7 @@ from votecert.numerics.arithmetic import OUTWARD, Arithmetic
 from votecert.rows.ballots import Ballots
 from votecert.rows.predictor import influence
 from votecert.rows.scores import Scores
-from votecert.rows.split import STREAM, STREAM_OF_0_1, in_fitting_part
+from votecert.rows.split import SPLIT, STREAM, STREAM_OF_0_1, default_looks, in_fitting_part
 
 Rows = Ballots | Scores
 
@@ -245,6 +245,8 @@ class Occam(Bound):
             listed.append(f"The vote was fitted on {other}, which nobody can tell from these.")
         if choice["list"] == "none":
             listed.append("No fitted vote was declared when the rows were seen.")
+        if choice["list"] == "split" and choice["member"] == "fitted" and not _is_usual_split(terms):
+            listed.append("How many rows a vote is fitted on was decided once, whatever came of it.")
         if choice["seed"]:
             listed.append(f"The seed {choice['seed']} was chosen once, whatever came of it.")
         return listed
@@ -315,6 +317,12 @@ def _n_certifying(terms: Terms) -> int:
     choice = terms.choice
     fitting = in_fitting_part(terms.n_rows, choice["split"], choice["seed"], stream=_stream(choice))
     return terms.n_rows - int(fitting.sum())
+
+
+def _is_usual_split(terms: Terms) -> bool:
+    """Whether as many rows are fitted on as by default."""
+    usual = [default_looks(terms.n_rows, terms.n_voters, c) for c in (None, terms.n_classes)]
+    return tuple(terms.choice.get("looks", [terms.choice["split"]])) in [(SPLIT,), *usual]
 
 
 def _stream(choice: Choice) -> tuple[int, ...]:
