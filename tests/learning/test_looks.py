@@ -138,6 +138,12 @@ class TestVerification:
         assert forged.verify()
         assert "25 % of the rows are enough to fit on, not 50 %" in str(forged.verify(votes, y))
 
+    def test_other_shares_than_the_usual_are_on_trust(self):
+        votes, y = jury(0.25)
+        chosen = vc.certify(votes, y, classes=[0, 1], split=0.33)
+        assert "How many rows a vote is fitted on was decided once" in str(chosen.verify(votes, y))
+        assert not vc.certify(votes, y, classes=[0, 1], split=0.25).verify(votes, y).on_trust
+
     @pytest.mark.parametrize(
         "looks", [[0.1, 0.3], [0.25], [0.25, 0.1], [0.25, 1.0], [0.25, "0.5"], 0.25, None]
     )
