@@ -31,17 +31,20 @@ SIZES = {
     "13,000 x 10": (13_000, 10, 2, 0.0),
     "6,500 x 264, stumps": (6500, 264, 2, 0.0),
     "400 x 130, abstentions": (400, 130, 2, 0.4),
+    "1,900 x 130, all looks": (1900, 130, 2, 0.4),
 }
 
 
-def jury(m: int, d: int, c: int, missing: float) -> tuple[Any, Any]:
+def jury(m: int, d: int, c: int, missing: float, experts: int = 0) -> tuple[Any, Any]:
     """Class indices of voters that err independently, c for a missing vote, and labels.
 
-    They know so little that their plain vote errs: where it does not, there is hardly anything to learn.
+    With experts the others know nothing, and a fit needs many rows to find that out.
     """
     rng = np.random.default_rng(0)
     y = rng.integers(c, size=m)
-    right = rng.random((m, d)) < rng.uniform(0.0, 0.1, d)
+    right = rng.random((m, d)) < rng.uniform(0.02, 0.3, d)
+    if experts:
+        right = rng.random((m, d)) < np.where(np.arange(d) < experts, 0.8, 0.0)
     votes = np.where(right, y[:, None], rng.integers(c, size=(m, d)))
     return np.where(rng.random((m, d)) < missing, c, votes), y
 
@@ -56,7 +59,8 @@ def main() -> None:
     for name, (m, d, c, missing) in SIZES.items():
         if only not in name:
             continue
-        votes, y = sized(m, d, distinct=True) if "stumps" in name else jury(m, d, c, missing)
+        experts = 2 if "looks" in name else 0
+        votes, y = sized(m, d, distinct=True) if "stumps" in name else jury(m, d, c, missing, experts)
         table = votes.astype(object)
         table[votes == c] = None
         ballots = Ballots.from_votes(table if missing else votes, y, classes=range(c))

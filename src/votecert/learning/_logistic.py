@@ -37,7 +37,7 @@ _ALMOST_FREE = 1e-3  # the penalty of offsets, and of a t that is free
 _MEMORY = 8  # steps that L-BFGS remembers
 _STEPS = 50
 _FEWER = 0.75  # of the problems: when only so many are unsolved, the others are left out
-_SMALLEST_GAIN = 1e-4  # relative to the loss: below, a problem is solved
+_SMALLEST_GAIN = 3e-4  # relative to the loss: below, a problem is solved
 _ROUNDING = 1e-7  # relative error of a loss: products are made in float32
 _TRIALS = 12  # lengths of a step that are tried
 

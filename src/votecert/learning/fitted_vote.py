@@ -189,13 +189,14 @@ def _cross_validated(
 
     ``silent`` is the answer where no class has any votes; -1 is always wrong.
     """
-    counts = held_out.T * (answers.counts.sum() / held_out.sum())
+    counts = np.ascontiguousarray(held_out.T) * (answers.counts.sum() / held_out.sum())
     winner = np.where(np.abs(totals).max(axis=1) == 0, silent, totals.argmax(axis=1))
     wrong = winner != answers.labels[:, None]
     totals = totals - totals.max(axis=1, keepdims=True)
-    behind = totals[np.arange(len(totals)), answers.labels]
+    behind = np.vdot(counts, totals[np.arange(len(totals)), answers.labels])
+    by_class = np.ascontiguousarray(totals.transpose(1, 0, 2))  # adding up its first axis is fast
     losses = [
-        float((counts * (np.log(np.exp(scale * totals).sum(axis=1)) - scale * behind)).sum())
+        float(np.vdot(counts, np.log(np.exp(scale * by_class).sum(axis=0))) - scale * behind)
         for scale in _SCALES
     ]
     return float(counts[wrong].sum()), min(losses), float(_SCALES[np.argmin(losses)])
